@@ -1,0 +1,48 @@
+# make run    set up and answer "how many clusters?" for scikit-learn's wine data
+#             (make run DATA=my.csv for your own table)
+# make test   set up and run every test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?=
+
+.PHONY: run test setup lint docs-pictures dist clean
+
+run: $(VENV)/.run
+ifeq ($(DATA),)
+	@$(BIN)/edfkmeans demo
+else
+	@$(BIN)/edfkmeans select "$(DATA)"
+endif
+
+test: $(VENV)/.dev lint
+	$(BIN)/pytest -n 2 --cov --cov-report=term:skip-covered
+
+setup: $(VENV)/.dev
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs-pictures: $(VENV)/.dev
+	$(BIN)/python docs/pictures.py
+
+dist: $(VENV)/.dev
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) dist build
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "edfkmeans needs Python 3.11 or later; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,46 @@
+"""How many clusters? The number of clusters for k-means by effective degrees of freedom."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edfkmeans.dof import DegreesOfFreedom, degrees_of_freedom
+    from edfkmeans.estimator import EDFKMeans
+    from edfkmeans.path import KMeansPath, fit_path
+    from edfkmeans.selection import Candidate, Selection, select_k
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Candidate",
+    "DegreesOfFreedom",
+    "EDFKMeans",
+    "KMeansPath",
+    "Selection",
+    "degrees_of_freedom",
+    "fit_path",
+    "select_k",
+]
+
+# Where the public names live. They are imported on first use, so that `import edfkmeans` and
+# `edfkmeans --help` do not wait for scikit-learn and numba.
+_HOMES = {
+    "Candidate": "selection",
+    "DegreesOfFreedom": "dof",
+    "EDFKMeans": "estimator",
+    "KMeansPath": "path",
+    "Selection": "selection",
+    "degrees_of_freedom": "dof",
+    "fit_path": "path",
+    "select_k": "selection",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

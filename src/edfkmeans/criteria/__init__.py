@@ -1,0 +1,1 @@
+"""Criteria: pure functions from the fits, and what else they need, to a value for every k."""

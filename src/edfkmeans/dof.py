@@ -1,0 +1,137 @@
+"""DegreesOfFreedom: how many parameters a clustering really spends, and who spends them."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from edfkmeans.backends import threads
+from edfkmeans.kernels import jumps
+from edfkmeans.path import Fit, fit_of_labels
+from edfkmeans.table import Floats, Table, encode_labels, read_table
+
+Method = Literal["paper"]
+
+
+@dataclass(frozen=True, repr=False)
+class DegreesOfFreedom:
+    """Effective degrees of freedom of one k-means fit.
+
+    Attributes
+    ----------
+    naive : int
+        k d: the coordinates of the centroids.
+    per_point : ndarray of shape (n_samples,)
+        What each row adds because it might have joined another cluster. Rows between clusters
+        add most: they are the ones the answer hinges on.
+    """
+
+    naive: int
+    per_point: Floats
+
+    @property
+    def excess(self) -> float:
+        """What the freedom to assign rows to clusters adds: the sum of `per_point`."""
+        return float(self.per_point.sum())
+
+    @property
+    def total(self) -> float:
+        """``naive + excess``."""
+        return self.naive + self.excess
+
+    def __repr__(self) -> str:
+        return (
+            f"DegreesOfFreedom(total={self.total:.6g}, naive={self.naive}, "
+            f"excess={self.excess:.6g})"
+        )
+
+
+def degrees_of_freedom(
+    X: Any,
+    labels: Any,
+    pilot_labels: Any,
+    *,
+    method: Method = "paper",
+    n_jobs: int | None = None,
+) -> DegreesOfFreedom:
+    """Estimate the effective degrees of freedom of a clustering.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+        The clustering to be judged.
+    pilot_labels : array-like of shape (n_samples,)
+        A finer clustering, which stands in for the unknown means and variance. The paper takes
+        the fit with k_max + 1 clusters.
+    method : {"paper"}
+        "paper": Hofmeyr's sum over all single-coordinate shifts that send a row to another
+        cluster.
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+
+    Returns
+    -------
+    DegreesOfFreedom
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import degrees_of_freedom, fit_path
+    >>> X = load_iris().data
+    >>> path = fit_path(X, k_max=10, random_state=0)
+    >>> degrees_of_freedom(X, path.labels(3), path.labels(11))
+    DegreesOfFreedom(total=6..., naive=12, excess=5...)
+    """
+    if method != "paper":
+        raise ValueError(f"method={method!r} must be 'paper'.")
+    n_jobs = threads.effective_jobs(n_jobs)
+    table = read_table(X)
+    fit, pilot = (
+        fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
+        for encoded in (
+            encode_labels(labels, table.n_samples, "labels"),
+            encode_labels(pilot_labels, table.n_samples, "pilot_labels"),
+        )
+    )
+    return DegreesOfFreedom(
+        naive=len(fit.sizes) * table.n_features,
+        per_point=paper_terms(table, fit, pilot, n_jobs),
+    )
+
+
+def pilot_sigma(table: Table, pilot: Fit) -> float:
+    """Return the standard deviation of the pilot's residuals, over the columns that vary."""
+    if pilot.inertia <= 0:
+        raise ValueError(
+            f"The pilot with {len(pilot.sizes)} clusters fits X without any residual, so there is "
+            "no noise to measure the degrees of freedom with. Use a pilot with fewer clusters "
+            "(a lower k_max), or data with more distinct rows."
+        )
+    return math.sqrt(pilot.inertia / (table.n_samples * table.n_features))
+
+
+def paper_terms(table: Table, fit: Fit, pilot: Fit, n_jobs: int) -> Floats:
+    """Every row's part of the paper's sum."""
+    sigma = pilot_sigma(table, pilot)
+    k = len(fit.sizes)
+    gaps = np.empty((k, k))
+    jumps.center_gaps(fit.centers, gaps)
+    terms = np.empty(table.n_samples)
+
+    def block(rows: slice) -> None:
+        jumps.paper_terms(
+            table.values[rows],
+            fit.labels[rows],
+            fit.centers,
+            fit.sizes,
+            gaps,
+            pilot.labels[rows],
+            pilot.centers,
+            sigma,
+            terms[rows],
+        )
+
+    threads.run(block, list(threads.row_blocks(table.n_samples)), n_jobs)
+    return terms

@@ -1,0 +1,64 @@
+"""Nearest centres, centroids and sums of squares."""
+
+import numpy as np
+
+from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
+
+
+@kernel
+def assign(X, centers, labels):
+    """Write the nearest centre of every row to `labels`; the lowest index wins ties."""
+    n, d = X.shape
+    k = centers.shape[0]
+    tile = np.empty((d, TILE))
+    rows = np.empty(TILE, np.int64)
+    distance = np.empty(TILE)
+    best = np.empty(TILE)
+    nearest = np.empty(TILE, np.int64)
+    for first in range(0, n, TILE):
+        count = min(TILE, n - first)
+        for p in range(TILE):
+            rows[p] = first + p
+            best[p] = np.inf
+            nearest[p] = 0
+        load_tile(X, rows, count, tile)
+        for c in range(k):
+            tile_distances(tile, centers[c], distance)
+            for p in range(TILE):
+                if distance[p] < best[p]:
+                    best[p] = distance[p]
+                    nearest[p] = c
+        for p in range(count):
+            labels[first + p] = nearest[p]
+
+
+@kernel
+def centroids(X, labels, centers, sizes):
+    """Write the mean and the number of rows of every cluster; an empty one keeps a zero mean."""
+    n, d = X.shape
+    centers[:] = 0.0
+    sizes[:] = 0
+    for i in range(n):
+        c = labels[i]
+        sizes[c] += 1
+        for j in range(d):
+            centers[c, j] += X[i, j]
+    for c in range(centers.shape[0]):
+        if sizes[c] > 0:
+            for j in range(d):
+                centers[c, j] /= sizes[c]
+
+
+@kernel
+def sum_of_squares(X, labels, centers):
+    """Sum of squared distances of the rows to the centres they are labelled with."""
+    total = 0.0
+    for i in range(X.shape[0]):
+        c = labels[i]
+        square = 0.0
+        for j in range(X.shape[1]):
+            t = X[i, j] - centers[c, j]
+            square += t * t
+        total += square
+    return total

@@ -1,0 +1,43 @@
+"""Squared distances of a tile of rows to one centre.
+
+A tile is `TILE` rows, transposed to (d, TILE): the innermost loop runs over rows, has a length the
+compiler knows, and so fills the vector units whatever d and k are. Differences are squared
+directly: the expansion ``|x|^2 - 2 x.c + |c|^2`` loses the digits of tight, distant clusters.
+"""
+
+from edfkmeans.kernels.compile import kernel
+
+TILE = 32
+
+
+@kernel
+def load_tile(X, rows, count, tile):
+    """Copy ``X[rows[:count]]`` into `tile`, transposed; the rest repeats the last row."""
+    for p in range(TILE):
+        i = rows[min(p, count - 1)]
+        for j in range(X.shape[1]):
+            tile[j, p] = X[i, j]
+
+
+@kernel
+def tile_distances(tile, center, out):
+    """``out[p] = |tile[:, p] - center|^2``."""
+    d = center.shape[0]
+    for p in range(TILE):
+        out[p] = 0.0
+    j = 0
+    while j + 3 < d:  # four coordinates at a time: `out` is loaded and stored a quarter as often
+        c0, c1, c2, c3 = center[j], center[j + 1], center[j + 2], center[j + 3]
+        for p in range(TILE):
+            t0 = tile[j, p] - c0
+            t1 = tile[j + 1, p] - c1
+            t2 = tile[j + 2, p] - c2
+            t3 = tile[j + 3, p] - c3
+            out[p] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
+        j += 4
+    while j < d:
+        c0 = center[j]
+        for p in range(TILE):
+            t0 = tile[j, p] - c0
+            out[p] += t0 * t0
+        j += 1

@@ -1,0 +1,294 @@
+"""KMeansPath: the best fit found for every k, and `fit_path`, which finds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from tqdm.auto import tqdm
+
+from edfkmeans.backends import threads
+from edfkmeans.kernels import hartigan, lloyd
+from edfkmeans.seeding import entropy, plusplus_rows, random_rows, stream
+from edfkmeans.table import (
+    Floats,
+    Table,
+    check_whole,
+    count_distinct,
+    encode_labels,
+    read_table,
+)
+
+Labels = npt.NDArray[np.int32]
+Fits = Literal["best", "paper"]
+FITS: tuple[Fits, ...] = ("best", "paper")
+
+DEFAULT_K_MAX = 30
+_MAX_SWEEPS = 300
+_N_INIT = 10
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One clustering: labels, centroids, sizes and inertia in the units of a `Table`."""
+
+    labels: Labels
+    centers: Floats
+    sizes: npt.NDArray[np.int64]
+    inertia: float
+
+
+@dataclass(frozen=True, repr=False)
+class KMeansPath:
+    """The k-means fits of one data set for k = 1 .. k_max + 1.
+
+    The last fit is the pilot: it gives the mean and the variance that the degrees of freedom of
+    all the others are measured with.
+
+    Attributes
+    ----------
+    inertia : ndarray of shape (k_max + 1,)
+        Sum of squared distances to the centroids; entry k - 1 belongs to k.
+    n_samples, n_features : int
+        Rows, and columns that vary.
+    fits : str
+        How the fits were found: "best", "paper", or "given" for `from_labels`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import fit_path
+    >>> path = fit_path(load_iris().data, k_max=5, random_state=0)
+    >>> path
+    KMeansPath(k=1..5 and a pilot of 6, n=150, d=4, fits='best')
+    >>> path.inertia[:4].round(2)
+    array([681.37, 152.35,  78.85,  57.23])
+    >>> sorted(path.sizes(3).tolist())
+    [38, 50, 62]
+    """
+
+    inertia: Floats
+    n_samples: int
+    n_features: int
+    fits: str
+    _labels: tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
+    _centers: tuple[Floats, ...]
+
+    @property
+    def k_max(self) -> int:
+        """The largest k that can be chosen; the path holds one fit more, the pilot."""
+        return len(self._labels) - 1
+
+    def labels(self, k: int) -> Labels:
+        """Cluster of every row, 0 .. k-1, in the fit with k clusters."""
+        return self._labels[self._index(k)].astype(np.int32)
+
+    def centers(self, k: int) -> Floats:
+        """Centroids of the fit with k clusters, in the units of X."""
+        return self._centers[self._index(k)].copy()
+
+    def sizes(self, k: int) -> npt.NDArray[np.int64]:
+        """Count the rows in each cluster of the fit with k clusters."""
+        return np.bincount(self._labels[self._index(k)], minlength=k)
+
+    def _index(self, k: int) -> int:
+        k = check_whole("k", k, 1)
+        if k > self.k_max + 1:
+            raise ValueError(
+                f"k={k} is not on this path, which has k = 1 .. {self.k_max + 1}. "
+                "Fit a path with a larger k_max."
+            )
+        return k - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"KMeansPath(k=1..{self.k_max} and a pilot of {self.k_max + 1}, "
+            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r})"
+        )
+
+    @classmethod
+    def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
+        """Make a path from clusterings of one's own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        labels : mapping from k to the labels of the rows
+            Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values.
+
+        Returns
+        -------
+        KMeansPath
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.cluster import AgglomerativeClustering
+        >>> from edfkmeans import KMeansPath, select_k
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(m, 1, size=(30, 2)) for m in (0, 9, 18)])
+        >>> path = KMeansPath.from_labels(
+        ...     X, {k: AgglomerativeClustering(k).fit_predict(X) for k in range(2, 9)})
+        >>> select_k(X, path=path).k
+        3
+        """
+        table = read_table(X)
+        last = max(labels, default=0)
+        missing = [k for k in range(2, last + 1) if k not in labels]
+        if last < 2 or missing or min(labels) < 1:
+            raise ValueError(
+                f"labels holds k = {sorted(labels)}, but a path needs every k from 2 to k_max + 1. "
+                + (f"Add k = {missing}." if missing else "")
+            )
+        fits = []
+        for k in range(1, last + 1):
+            encoded = encode_labels(
+                labels.get(k, np.zeros(table.n_samples)), table.n_samples, f"labels[{k}]"
+            )
+            if encoded.max() + 1 != k:
+                raise ValueError(
+                    f"labels[{k}] has {encoded.max() + 1} distinct labels instead of {k}. "
+                    "Give each clustering under its own number of clusters."
+                )
+            fits.append(fit_of_labels(table.values, encoded, k))
+        return _path(table, fits, "given")
+
+
+def fit_path(
+    X: Any,
+    k_max: int | None = None,
+    *,
+    fits: Fits = "best",
+    n_init: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> KMeansPath:
+    """Fit k-means for k = 1 .. k_max + 1.
+
+    Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Numbers without missing values. Columns count by their scale: standardise them first
+        unless they share a unit.
+    k_max : int, optional
+        The largest number of clusters to consider. By default 30, or fewer where X has fewer than
+        62 distinct rows; a k_max that X cannot support is an error.
+    fits : {"best", "paper"}
+        "best": greedy k-means++ starts. "paper": starts from random distinct rows, as in the
+        paper. Both are taken to a single-point optimum, and the best start is kept.
+    n_init : int, optional
+        Number of starts for each k, by default 10.
+    random_state : int, RandomState, Generator or None
+        Same seed, same fits, whatever n_jobs.
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    KMeansPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from edfkmeans import fit_path
+    >>> X = StandardScaler().fit_transform(load_wine().data)
+    >>> path = fit_path(X, k_max=10, random_state=0)
+    >>> path.labels(3).shape, path.centers(3).shape, path.sizes(3).sum()
+    ((178,), (3, 13), np.int64(178))
+    """
+    if fits not in FITS:
+        raise ValueError(f"fits={fits!r} must be one of {list(FITS)}.")
+    n_init = _N_INIT if n_init is None else check_whole("n_init", n_init, 1)
+    n_jobs = threads.effective_jobs(n_jobs)
+    table = read_table(X)
+    k_max = check_k_max(table, k_max)
+    seed = entropy(random_state)
+    if fits == "paper":
+        starts = partial(random_rows, np.unique(table.values, axis=0))
+    else:
+        starts = partial(plusplus_rows, table.values)
+
+    def one_start(task: tuple[int, int]) -> Fit:
+        k, start = task
+        return descend(table.values, starts(k, stream(seed, k, start)))
+
+    # Large k first: the longest tasks must not be the last ones.
+    tasks = [(k, start) for k in range(k_max + 1, 1, -1) for start in range(n_init)]
+    best: dict[int, Fit] = {1: fit_of_labels(table.values, np.zeros(table.n_samples, np.int32), 1)}
+    with tqdm(total=len(tasks), disable=not progress, desc="fitting", unit="fit") as bar:
+
+        def show(task: tuple[int, int], fit: Fit) -> None:
+            bar.set_postfix(k=task[0], inertia=f"{table.squared(fit.inertia):.6g}", refresh=False)
+            bar.update()
+
+        results = threads.run(one_start, tasks, n_jobs, show)
+    for (k, _), fit in zip(tasks, results, strict=True):
+        if k not in best or fit.inertia < best[k].inertia:
+            best[k] = fit
+    return _path(table, [best[k] for k in range(1, k_max + 2)], fits)
+
+
+def check_k_max(table: Table, k_max: int | None) -> int:
+    """Return the k_max to use: the one given if X supports it, else one that suits X."""
+    if k_max is None:
+        # A pilot cluster should hold two distinct rows or more, or it says nothing of the noise.
+        distinct = count_distinct(table.values, 2 * (DEFAULT_K_MAX + 1))
+        if distinct < 4:
+            raise ValueError(
+                f"X has {distinct} distinct row{'s' * (distinct > 1)} and at least 4 are needed to "
+                "choose a number of clusters. Check that X holds what you meant to cluster."
+            )
+        return max(2, distinct // 2 - 1)
+    k_max = check_whole("k_max", k_max, 1)
+    distinct = count_distinct(table.values, k_max + 1)
+    if distinct < k_max + 1:
+        raise ValueError(
+            f"k_max={k_max} needs at least {k_max + 1} distinct rows; X has {distinct}. "
+            "Lower k_max."
+        )
+    return k_max
+
+
+def fit_of_labels(values: Floats, labels: Labels, k: int) -> Fit:
+    """Return the fit that the labels stand for: their centroids, sizes and inertia."""
+    centers = np.empty((k, values.shape[1]))
+    sizes = np.empty(k, np.int64)
+    lloyd.centroids(values, labels, centers, sizes)
+    return Fit(labels, centers, sizes, float(lloyd.sum_of_squares(values, labels, centers)))
+
+
+def descend(values: Floats, seeds: Floats) -> Fit:
+    """Run one start to a single-point optimum."""
+    k = len(seeds)
+    labels: Labels = np.empty(values.shape[0], np.int32)
+    lloyd.assign(values, seeds, labels)
+    centers, sizes = np.empty_like(seeds), np.empty(k, np.int64)
+    hartigan.descend(values, labels, centers, sizes, _MAX_SWEEPS)
+    return fit_of_labels(values, labels, k)
+
+
+def _path(table: Table, fits: list[Fit], kind: str) -> KMeansPath:
+    inertia = np.array([fit.inertia for fit in fits])
+    original = table.squared(inertia)
+    if ((original < 1e-300) & (inertia > 0)).any() or not np.isfinite(original).all():
+        raise ValueError(
+            f"X spreads over about {table.scale:.0e}, whose square is out of a float's range. "
+            f"Divide X by {table.scale:.0e} first: it changes no cluster."
+        )
+    small = np.min_scalar_type(len(fits) - 1)
+    return KMeansPath(
+        inertia=original,
+        n_samples=table.n_samples,
+        n_features=table.n_features,
+        fits=kind,
+        _labels=tuple(fit.labels.astype(small) for fit in fits),
+        _centers=tuple(table.to_original(fit.centers) for fit in fits),
+    )

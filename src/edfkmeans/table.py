@@ -1,0 +1,159 @@
+"""Table: the data as every later step wants them, checked, centred and of unit size."""
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of X as ``values * scale + offset``.
+
+    Centred, because squared distances far from zero lose digits; divided by a power of two (which
+    costs none), because those of values near 1e-150 or 1e150 leave the range of a float.
+    """
+
+    values: Floats
+    offset: Floats
+    scale: float
+    n_features: int
+    """Columns that vary. A constant one says nothing about clusters and is not counted."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    def to_original(self, points: Floats) -> Floats:
+        """Undo the scaling and centring."""
+        return points * self.scale + self.offset
+
+    def squared(self, squares: Any) -> Any:
+        """Squared lengths in the units of X; infinite or zero where a float cannot hold them."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.multiply(np.multiply(squares, self.scale), self.scale)
+
+    def from_original(self, points: Floats) -> Floats:
+        """Scale and centre other points in the same way."""
+        return (points - self.offset) / self.scale
+
+
+def read_table(X: Any, *, n_min: int = 2) -> Table:
+    """Check X and bring it into the form the kernels want."""
+    raw = check_numeric(X)
+    n, d = raw.shape
+    if n < n_min:
+        raise ValueError(f"n_samples={n}, but at least {n_min} rows are needed. Give more rows.")
+    peak = float(np.abs(raw).max())
+    unit = _power_of_two(peak)
+    values = raw / unit
+    constant = values.min(axis=0) == values.max(axis=0)
+    mean = np.where(constant, values[0], values.mean(axis=0))
+    values -= mean
+    # The mean of large numbers is off by a little; what is left of it is small and so exact.
+    rest = values.mean(axis=0)
+    values -= rest
+    spread = float(np.abs(values).max())
+    shrink = _power_of_two(spread)
+    if shrink != 1.0:
+        values /= shrink
+    return Table(
+        values=np.ascontiguousarray(values),
+        offset=(mean + rest) * unit,
+        scale=unit * shrink,
+        n_features=d - int(constant.sum()),
+    )
+
+
+def check_numeric(X: Any) -> Floats:
+    """Return X as a C-contiguous float64 matrix, or raise an error that says what to do."""
+    text = _text_columns(X)
+    if text:
+        raise ValueError(
+            f"X has columns that are not numbers: {_some(text)}. Drop them, or encode them as "
+            "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
+        )
+    try:
+        array = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X holds text: {error}. Drop or encode what is not a number."
+            ) from None
+        raise
+    bad = ~np.isfinite(array)
+    if bad.any():
+        rows, columns = np.nonzero(bad)
+        name = getattr(X, "columns", range(array.shape[1]))[columns[0]]
+        kind = "NaN" if np.isnan(array).any() else "infinity"
+        both = " or infinite" if kind == "NaN" and np.isinf(array).any() else ""
+        raise ValueError(
+            f"Input X contains {kind}{both}: {bad.sum()} values, the first in row {rows[0]}, "
+            f"column {name!r}. Drop those rows or fill them, e.g. with "
+            "sklearn.impute.SimpleImputer."
+        )
+    return np.asarray(array, dtype=np.float64)
+
+
+def count_distinct(values: Floats, at_most: int) -> int:
+    """Count distinct rows, but stop at `at_most`: usually a look at the first few is enough."""
+    seen: set[bytes] = set()
+    for row in values + 0.0:  # turns -0.0 into 0.0
+        seen.add(row.tobytes())
+        if len(seen) >= at_most:
+            break
+    return len(seen)
+
+
+def encode_labels(labels: Any, n: int, name: str) -> npt.NDArray[np.int32]:
+    """Turn any labels into 0 .. k-1."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.shape[0] != n:
+        raise ValueError(
+            f"{name} has shape {array.shape}, but X has {n} rows. Give one label for each row."
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity. Give every row a label.")
+    return np.unique(array, return_inverse=True)[1].astype(np.int32)
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return `value` as an int of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number, {least} or more.")
+    return int(value)
+
+
+def _power_of_two(size: float) -> float:
+    return float(np.ldexp(1.0, np.frexp(size)[1] - 1)) if size > 0 else 1.0
+
+
+def _text_columns(X: Any) -> list[str]:
+    """Names of the columns of a data frame that hold no numbers."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return []
+    columns = list(X.columns)
+    return [
+        str(column)
+        for column, dtype in zip(columns, X.dtypes, strict=True)
+        if not _is_number_type(dtype, X[column])
+    ]
+
+
+def _is_number_type(dtype: Any, column: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    if str(dtype) == "object":  # numbers all the same?
+        return not any(isinstance(value, str) for value in column)
+    return getattr(dtype, "kind", "O") in "biufc"
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,59 @@
+"""Data shared by the tests."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.datasets
+from hypothesis import settings
+
+HERE = Path(__file__).parent
+REFERENCE = HERE / "reference"
+
+settings.register_profile("default", deadline=None, max_examples=60)
+settings.register_profile("nightly", deadline=None, max_examples=3000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def standardise(X):
+    """Unit variance (ddof=1), constant columns dropped."""
+    X = np.asarray(X, dtype=float)
+    spread = X.std(axis=0, ddof=1)
+    return (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
+
+
+def reference(name):
+    """Read one of the files of reference numbers."""
+    return json.loads((REFERENCE / f"{name}.json").read_text())
+
+
+def reference_data(case):
+    """The data of a case: given, or a scikit-learn set by name."""
+    if "X" in case:
+        return np.array(case["X"])
+    return standardise(getattr(sklearn.datasets, "load_" + case["data"].split(":")[1])().data)
+
+
+def blobs(k, n=40, d=3, gap=12.0, seed=0):
+    """k Gaussian clusters far apart, and their labels."""
+    rng = np.random.default_rng(seed)
+    index = np.arange(k)
+    centers = gap * np.array([index + 1, index % 2, index // 2 % 2, 0 * index])[:d].T
+    labels = np.repeat(np.arange(k), n)
+    return centers[labels] + rng.normal(size=(k * n, d)), labels
+
+
+@pytest.fixture
+def benchmark_folder():
+    """Folder of the paper's data sets; the test is skipped where there is none."""
+    folder = Path(os.environ.get("EDFKMEANS_DATA", HERE.parent.parent / "shared" / "benchmark"))
+    if not (folder / "INDEX.csv").exists():
+        pytest.skip(f"needs the benchmark sets in {folder} (or set EDFKMEANS_DATA)")
+    return folder
+
+
+@pytest.fixture
+def wine():
+    return standardise(sklearn.datasets.load_wine().data)

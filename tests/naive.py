@@ -1,0 +1,193 @@
+"""The equations as plain loops: slow, obvious, and independent of the package they check.
+
+Symbols follow Hofmeyr's paper. X has n rows and d columns; point i sits in cluster c of size n_c
+with centroid mu_c; l is any other cluster; delta shifts the point along coordinate j. Labels run
+over 0 .. k-1 and every cluster has a point. Curves over k hold the value for k = 1 first.
+"""
+
+import math
+from decimal import Decimal, localcontext
+
+# Enough digits that the cancellation in the textbook root leaves a double untouched.
+DIGITS = 100
+
+
+def sizes(labels):
+    """Number of points in each cluster."""
+    count = [0] * (int(max(labels)) + 1)
+    for label in labels:
+        count[label] += 1
+    return count
+
+
+def centroids(X, labels):
+    """Mean of each cluster: mu_l."""
+    d = len(X[0])
+    centers = []
+    for cluster, size in enumerate(sizes(labels)):
+        members = [x for x, label in zip(X, labels, strict=True) if label == cluster]
+        centers.append([math.fsum(x[j] for x in members) / size for j in range(d)])
+    return centers
+
+
+def inertia(X, labels):
+    """SS: sum of squared distances from the points to the centroids of their clusters."""
+    mu = centroids(X, labels)
+    squares = []
+    for x, c in zip(X, labels, strict=True):
+        for j in range(len(x)):
+            squares.append((float(x[j]) - mu[c][j]) ** 2)
+    return math.fsum(squares)
+
+
+def switch(x, mu_c, mu_l, n_c, j):
+    """The delta that sends x from c to l along coordinate j, or None if nothing does.
+
+    The root of smaller magnitude of
+    || x + delta e_j - mu_c - (delta / n_c) e_j ||^2 = || x + delta e_j - mu_l ||^2,
+    that is of a delta^2 + 2 h delta + g = 0. Of two roots of equal magnitude, the positive one.
+    A point on the boundary, g = 0, gets a zero with the sign that delta has just inside c.
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        from_c = [Decimal(float(p)) - Decimal(float(q)) for p, q in zip(x, mu_c, strict=True)]
+        from_l = [Decimal(float(p)) - Decimal(float(q)) for p, q in zip(x, mu_l, strict=True)]
+        r = Decimal(int(n_c) - 1) / Decimal(int(n_c))
+
+        a = 1 - r * r
+        h = from_l[j] - r * from_c[j]
+        g = sum(v * v for v in from_l) - sum(v * v for v in from_c)
+
+        if g == 0:
+            return -0.0 if h > 0 else 0.0
+        discriminant = h * h - a * g
+        if discriminant < 0:
+            return None
+        root = discriminant.sqrt()
+        return float(min((-h + root) / a, (-h - root) / a, key=abs))
+
+
+def jump(x_j, mu_cj, mu_lj, n_c, n_l, delta):
+    """Fitted value just above delta minus the fitted value just below it.
+
+    Below delta < 0 the point is in l, and above it in c; for delta > 0 the other way round. A
+    zero counts by its sign.
+    """
+    in_c = mu_cj + delta / n_c
+    in_l = (n_l * mu_lj + x_j + delta) / (n_l + 1)
+    return in_c - in_l if math.copysign(1.0, delta) < 0 else in_l - in_c
+
+
+def normal_density(z):
+    """The standard normal density, phi."""
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+def excess_terms(X, labels, pilot_labels):
+    """Excess degrees of freedom of each point: sum over j and l != c(i) of phi(z) J / sigma.
+
+    Here z = (x_ij + delta - mu_ij) / sigma, with mu and sigma^2 = SS / (n d) those of the pilot.
+    """
+    n, d = len(X), len(X[0])
+    mu, size = centroids(X, labels), sizes(labels)
+    pilot_mu = centroids(X, pilot_labels)
+    sigma = math.sqrt(inertia(X, pilot_labels) / (n * d))
+
+    excess = []
+    for i in range(n):
+        x, c, mean = [float(v) for v in X[i]], labels[i], pilot_mu[pilot_labels[i]]
+        terms = []
+        for j in range(d):
+            for other in range(len(mu)):
+                if other == c:
+                    continue
+                delta = switch(x, mu[c], mu[other], size[c], j)
+                if delta is None:
+                    continue
+                height = jump(x[j], mu[c][j], mu[other][j], size[c], size[other], delta)
+                z = (x[j] + delta - mean[j]) / sigma
+                terms.append(normal_density(z) * height / sigma)
+        excess.append(math.fsum(terms))
+    return excess
+
+
+def degrees_of_freedom(X, labels, pilot_labels):
+    """df(k) = k d + excess."""
+    k, d = len(sizes(labels)), len(X[0])
+    return k * d + math.fsum(excess_terms(X, labels, pilot_labels))
+
+
+def local_linear(y, h):
+    """Local-linear regression of y on 1 .. K, Gaussian kernel, no further than floor(4 h)."""
+    reach = math.floor(4 * h)
+    fitted = []
+    for k in range(len(y)):
+        s0 = s1 = s2 = t0 = t1 = 0.0
+        for m in range(len(y)):
+            u = m - k
+            if abs(u) > reach:
+                continue
+            w = math.exp(-((u / h) ** 2) / 2)
+            s0 += w
+            s1 += w * u
+            s2 += w * u * u
+            t0 += w * float(y[m])
+            t1 += w * u * float(y[m])
+        fitted.append((s2 * t0 - s1 * t1) / (s2 * s0 - s1 * s1))
+    return fitted
+
+
+def interior_minima(y):
+    """Every k in 2 .. K-1 whose value is at most that of both neighbours."""
+    return [k for k in range(2, len(y)) if y[k - 1] <= y[k - 2] and y[k - 1] <= y[k]]
+
+
+def smooth(y, d):
+    """Local-linear fit of least h = 0.5, 0.6, ... with at most one interior minimum; df(1) = d."""
+    h = 0.5
+    while len(interior_minima(local_linear(y, h))) > 1:
+        h += 0.1
+    return [float(d), *local_linear(y, h)[1:]]
+
+
+def bic(inertia, dof, n, d):
+    """BIC(k) = n d log SS(k) + log(n d) df(k), for the curves SS and df."""
+    return [
+        n * d * math.log(ss) + math.log(n * d) * df for ss, df in zip(inertia, dof, strict=True)
+    ]
+
+
+def rule_paper(curve):
+    """The first interior local minimum; without one, k = 1 or K, whichever is lower."""
+    minima = interior_minima(curve)
+    if minima:
+        return minima[0]
+    return 1 if curve[0] <= curve[-1] else len(curve)
+
+
+def rule_r_package(curve):
+    """1 where BIC(1) is the lowest of all; otherwise the paper's rule."""
+    return 1 if curve[0] <= min(curve) else rule_paper(curve)
+
+
+def single_point_gain(X, labels, i, other):
+    """Change in inertia when point i moves to another cluster: negative where the move pays.
+
+    The cluster that i leaves must keep a point.
+    """
+    moved = [int(label) for label in labels]
+    moved[i] = other
+    return inertia(X, moved) - inertia(X, labels)
+
+
+def is_single_point_optimum(X, labels, tol=1e-9):
+    """No move of one point that empties no cluster lowers the inertia by more than tol SS(1)."""
+    threshold = tol * inertia(X, [0] * len(X))
+    size = sizes(labels)
+    for i, c in enumerate(labels):
+        if size[c] == 1:
+            continue
+        for other in range(len(size)):
+            if other != c and single_point_gain(X, labels, i, other) < -threshold:
+                return False
+    return True

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import naive
+from conftest import reference
+from edfkmeans import choice
+from edfkmeans.criteria.information import bic
+
+CURVES = {name: case for name, case in reference("smoothing").items() if "bic" in case}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_bic_and_k_equal_the_reference(name):
+    case = CURVES[name]
+    curve = bic(np.array(case["inertia"]), np.array(case["edf_smoothed"]), case["n"], case["d"])
+    np.testing.assert_allclose(curve, case["bic"], rtol=1e-12)
+    assert choice.r_package(curve) == case["k_r_package"]
+
+
+@pytest.mark.parametrize(
+    "curve, paper, r_package",
+    [
+        ([5, 3, 4, 2, 6], 2, 2),  # the first valley, not the deepest
+        ([1, 5, 4, 6], 3, 1),  # the two rules differ: k = 1 lowest of all
+        ([9, 5, 4, 3], 4, 4),  # no valley: the lower end
+        ([3, 5, 6, 7], 1, 1),
+        ([4, 4, 4], 2, 1),  # a plateau counts as a valley
+        ([2, 1], 2, 2),
+        ([1, 2], 1, 1),
+        ([7], 1, 1),
+    ],
+)
+def test_rules_by_hand(curve, paper, r_package):
+    assert choice.paper(np.array(curve, float)) == paper
+    assert choice.r_package(np.array(curve, float)) == r_package
+
+
+@given(arrays(float, st.integers(2, 30), elements=st.integers(0, 5).map(float)))
+def test_rules_equal_the_loops(curve):
+    assert choice.paper(curve) == naive.rule_paper(curve)
+    assert choice.r_package(curve) == naive.rule_r_package(curve)
+
+
+def test_local_minima_include_the_ends():
+    assert choice.local_minima(np.array([1.0, 3, 2, 4, 0])) == [1, 3, 5]

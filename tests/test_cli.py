@@ -1,0 +1,78 @@
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from conftest import blobs
+from edfkmeans import select_k
+from edfkmeans.chart import chart
+from edfkmeans.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_demo_answers_with_chart_and_table():
+    result = run("demo")
+    assert result.exit_code == 0
+    assert result.output.startswith("3 clusters in scikit-learn's wine data (178 rows, 13 columns")
+    assert "BIC against k" in result.output
+    assert "<- chosen" in result.output
+
+
+def test_select_equals_the_library(tmp_path):
+    X, _ = blobs(4, d=4)
+    frame = pd.DataFrame(X * [1, 10, 100, 1000], columns=list("abcd"))
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    result = run("select", tmp_path / "own.csv", "--k-max", 9, "--seed", 5)
+    assert result.exit_code == 0
+    assert "columns standardised" in result.output.replace("\n", " ")
+    standard = (frame - frame.mean()) / frame.std(ddof=0)
+    selection = select_k(standard, 9, random_state=5)
+    assert result.output.startswith(f"{selection.k} clusters in")
+    assert f"{selection.table.loc[selection.k, 'bic']:.1f}" in result.output
+    raw = run("select", tmp_path / "own.csv", "--scale", "none", "--k-max", 9)
+    assert "columns as they are" in raw.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (None, "There is no file"),
+        ("", "could not be read as CSV"),
+        ("a,b\n", "0 sample"),
+        ("a,b\n1,2\n3,x\n", "columns that are not numbers: 'b'"),
+        ("a,b\n1,2\n,4\n5,6\n", "contains NaN: 1 values, the first in row 1, column 'a'"),
+        ("a\n1\n1\n1\n", "X has 1 distinct row"),
+    ],
+)
+def test_bad_files_say_what_to_do(tmp_path, content, message):
+    file = tmp_path / "bad.csv"
+    if content is not None:
+        file.write_text(content)
+    result = run("select", file)
+    assert result.exit_code == 2
+    assert message in result.output.replace("\n", " ")
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_is_not_a_table(tmp_path):
+    result = run("select", tmp_path)
+    assert result.exit_code == 2
+    assert "could not be read as CSV" in result.output.replace("\n", " ")
+
+
+def test_help_shows_examples():
+    for command in ("select", "demo"):
+        assert f"edfkmeans {command}" in run(command, "--help").output
+
+
+def test_chart_marks_every_k():
+    values = [9.0, 4.0, 1.0, 3.0, 2.0, 6.0]
+    drawn = chart(values, chosen=3, minima=[5], width=40)
+    # four dots are marks, four are the decimal points of the axis
+    assert (drawn.count("O"), drawn.count("o"), drawn.count(".")) == (1, 1, 4 + 4)
+    assert max(map(len, drawn.splitlines())) <= 40
+    assert chart([2.0, 2.0], chosen=1, minima=[]).count("O") == 1
+    assert len(max(chart(list(np.arange(30.0)), 1, [], 80).splitlines(), key=len)) <= 80

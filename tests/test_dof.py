@@ -1,0 +1,179 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import naive
+from conftest import blobs, reference, reference_data
+from edfkmeans import degrees_of_freedom
+
+CASES = reference("degrees_of_freedom")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_equals_the_reference(name):
+    case = CASES[name]
+    dof = degrees_of_freedom(reference_data(case), case["labels"], case["pilot_labels"])
+    assert dof.excess == pytest.approx(case["excess"], rel=1e-9)
+    assert dof.total == pytest.approx(case["dof"], rel=1e-9)
+    assert dof.naive == case["k"] * case["d"]
+
+
+def check_against_loops(X, labels, pilot_labels, rel=1e-9):
+    """Compare every row's term with the oracle's."""
+    expected = np.array(naive.excess_terms(X, labels, pilot_labels))
+    terms = degrees_of_freedom(X, labels, pilot_labels).per_point
+    np.testing.assert_allclose(terms, expected, rtol=rel, atol=rel * np.abs(expected).max() + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["iris_k3", "blobs_d1_k3", "singletons_k6", "rounded_duplicates"])
+def test_rows_equal_the_loops(name):
+    case = CASES[name]
+    check_against_loops(reference_data(case), case["labels"], case["pilot_labels"])
+
+
+def labelling(draw, n, k):
+    """Labels 0 .. k-1, each of them used."""
+    rest = draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))
+    return draw(st.permutations([*range(k), *rest]))
+
+
+@st.composite
+def clusterings(draw):
+    """Small data with any labels at all: sizes from 1, points nearer to other clusters."""
+    n = draw(st.integers(4, 14))
+    d = draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d)) * draw(st.sampled_from([1e-8, 1.0, 1e6]))
+    X += draw(st.sampled_from([0.0, 1e3])) * np.abs(X).max()
+    k = draw(st.integers(1, n - 1))
+    pilot = draw(st.integers(1, n - 1))
+    return X, labelling(draw, n, k), labelling(draw, n, pilot)
+
+
+@given(clusterings())
+def test_any_labels_equal_the_loops(case):
+    X, labels, pilot_labels = case
+    # An offset of 1e3 costs the loops, which do not centre, three digits.
+    check_against_loops(X, labels, pilot_labels, rel=1e-8)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(5, 12))
+def test_rounded_data_with_duplicates_equal_the_loops(seed, k, n):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, 2)).astype(float)
+    labels = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    pilot = np.concatenate([np.arange(2), rng.integers(0, 2, n - 2)])
+    assume(naive.inertia(X, pilot) > 0)
+    assume(np.ptp(X, axis=0).min() > 0)
+    assume(not roots_hang_on_rounding(X, labels))
+    check_against_loops(X, labels, pilot)
+
+
+def roots_hang_on_rounding(X, labels):
+    """A double root, or a choice of roots, that exact arithmetic and floats may see differently."""
+    mu, size = np.array(naive.centroids(X, labels)), np.array(naive.sizes(labels))
+    for x, c in zip(X, labels, strict=True):
+        r = 1 - 1 / size[c]
+        for other in set(range(len(mu))) - {c}:
+            g = ((x - mu[other]) ** 2).sum() - ((x - mu[c]) ** 2).sum()
+            h = (x - mu[other]) - r * (x - mu[c])
+            double = np.abs(h * h - (1 - r * r) * g) < 1e-4
+            if (
+                abs(g) < 1e-9
+                or (size[c] > 1 and double.any())
+                or (g < 0 and np.abs(h).min() < 1e-9)
+            ):
+                return True
+    return False
+
+
+def test_a_row_on_the_boundary_counts_as_just_inside():
+    X = np.array([[0.0], [1.0], [2.0], [-1.0], [-2.0]])
+    X = np.concatenate([X, [[0.0]]])
+    labels = [0, 0, 0, 1, 1, 1]  # centroids 1 and -1, both rows at 0 tie exactly
+    check_against_loops(X, labels, [0, 1, 1, 2, 2, 0])
+    nudged = X + np.array([[1e-9], [0], [0], [0], [0], [-1e-9]])
+    tied = degrees_of_freedom(X, labels, [0, 1, 1, 2, 2, 0]).excess
+    inside = degrees_of_freedom(nudged, labels, [0, 1, 1, 2, 2, 0]).excess
+    assert tied == pytest.approx(inside, rel=1e-6)
+
+
+@pytest.mark.parametrize("separation", [1.0, 6.0, 30.0])
+def test_skipped_pairs_do_not_matter(separation):
+    """The kernel skips pairs whose terms are negligible; the loops skip nothing."""
+    X, labels = blobs(4, n=12, d=2, gap=separation)
+    pilot = labels * 2 + (X[:, 0] > X[:, 0].mean())
+    pilot = np.unique(pilot, return_inverse=True)[1]
+    expected = sum(naive.excess_terms(X, labels, pilot))
+    excess = degrees_of_freedom(X, labels, pilot).excess
+    assert excess == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_large_clusters_keep_their_digits():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=1500), rng.normal(5.0, 1.0, size=500)])[:, None]
+    labels = (X[:, 0] > 2.5).astype(int)
+    check_against_loops(X, labels, labels + 2 * (np.abs(X[:, 0] - 1) < 1), rel=1e-10)
+
+
+def test_an_offset_costs_no_digits(wine):
+    labels = CASES["wine_k3"]["labels"]
+    pilot = CASES["wine_k3"]["pilot_labels"]
+    rounded = np.round(wine * 2**20) / 2**20  # exact after the offset, so only the method can err
+    plain = degrees_of_freedom(rounded, labels, pilot)
+    offset = rounded + np.array([1e6] + [0.0] * 12)
+    np.testing.assert_allclose(
+        degrees_of_freedom(offset, labels, pilot).per_point, plain.per_point, rtol=1e-9, atol=1e-13
+    )
+
+
+def test_one_cluster_costs_its_mean():
+    X, _ = blobs(2)
+    dof = degrees_of_freedom(X, np.zeros(80), np.arange(80) // 2)
+    assert (dof.total, dof.excess) == (3.0, 0.0)
+
+
+def test_rows_between_clusters_add_most():
+    X, labels = blobs(2, d=1, gap=9.0)
+    X = np.concatenate([X, [[13.2]]])  # near the middle of the centroids, at 9 and 18
+    labels = np.append(labels, 0)
+    dof = degrees_of_freedom(X, labels, [*labels[:-1], 2])
+    assert dof.per_point.argmax() == 80
+    assert dof.per_point.sum() == dof.excess
+
+
+def test_threads_do_not_change_the_numbers():
+    X, labels = blobs(3, n=4000, gap=4.0)
+    one = degrees_of_freedom(X, labels, labels * 2 + (X[:, 0] > 0), n_jobs=1)
+    two = degrees_of_freedom(X, labels, labels * 2 + (X[:, 0] > 0), n_jobs=2)
+    np.testing.assert_array_equal(one.per_point, two.per_point)
+
+
+def test_labels_may_be_anything():
+    X, labels = blobs(2)
+    names = np.array(["b", "a"])[labels]
+    pilot = np.arange(80) // 4
+    assert (
+        degrees_of_freedom(X, names, pilot * 10).total == degrees_of_freedom(X, labels, pilot).total
+    )
+
+
+@pytest.mark.parametrize(
+    "labels, pilot, message",
+    [
+        (np.zeros(7), np.zeros(80), r"labels has shape \(7,\), but X has 80 rows"),
+        (np.zeros(80), np.zeros((80, 2)), r"pilot_labels has shape \(80, 2\)"),
+        (np.zeros(80), np.full(80, np.nan), "pilot_labels contains NaN"),
+        (np.zeros(80), np.arange(80), "without any residual.*lower k_max"),
+    ],
+)
+def test_bad_labels(labels, pilot, message):
+    with pytest.raises(ValueError, match=message):
+        degrees_of_freedom(blobs(2)[0], labels, pilot)
+
+
+def test_bad_method():
+    X, labels = blobs(2)
+    with pytest.raises(ValueError, match="method='bogus' must be 'paper'"):
+        degrees_of_freedom(X, labels, labels, method="bogus")

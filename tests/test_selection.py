@@ -1,0 +1,162 @@
+import pickle
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive
+from conftest import blobs, standardise
+from edfkmeans import KMeansPath, fit_path, select_k
+
+
+def test_selection_is_the_equations_end_to_end(wine):
+    """Everything after the fits, by the loops."""
+    path = fit_path(wine, k_max=6, fits="paper", random_state=1)
+    selection = select_k(wine, path=path)
+    raw = [
+        naive.degrees_of_freedom(wine[:, :], path.labels(k), path.labels(7)) for k in range(1, 7)
+    ]
+    dof = naive.smooth(raw, 13)
+    curve = naive.bic(path.inertia[:6], dof, 178, 13)
+    np.testing.assert_allclose(selection.table["dof_raw"], raw, rtol=1e-10)
+    np.testing.assert_allclose(selection.table["dof"], dof, rtol=1e-10)
+    np.testing.assert_allclose(selection.table["bic"], curve, rtol=1e-12)
+    assert selection.k == naive.rule_paper(curve)
+
+
+@pytest.mark.parametrize("fits", ["best", "paper"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_finds_obvious_clusters(k, fits):
+    X, truth = blobs(k, n=60)
+    selection = select_k(X, fits=fits, random_state=0)
+    assert selection.k == k
+    assert len(set(zip(selection.labels, truth, strict=True))) == k
+    assert selection.centers.shape == (k, 3)
+    assert selection.inertia == selection.table.loc[k, "inertia"]
+
+
+def test_table_and_candidates(wine):
+    selection = select_k(wine, random_state=0)
+    table = selection.table
+    assert list(table.index) == list(range(1, 31))
+    assert table.index.name == "k"
+    assert list(table.columns) == ["inertia", "dof_raw", "dof", "bic"]
+    assert table.loc[1, "dof"] == table.loc[1, "dof_raw"] == 13
+    assert selection.candidates
+    for candidate in selection.candidates:
+        around = table["bic"].reindex([candidate.k - 1, candidate.k + 1]).min()
+        assert candidate.bic == table.loc[candidate.k, "bic"] <= around
+        assert candidate.distance == pytest.approx(candidate.bic - table.loc[selection.k, "bic"])
+    bics = [candidate.bic for candidate in selection.candidates]
+    assert bics == sorted(bics)
+    assert selection.k not in [candidate.k for candidate in selection.candidates]
+
+
+def test_repr_tells_the_answer_and_the_runners_up(wine):
+    selection = select_k(wine, random_state=0)
+    text = repr(selection)
+    assert text.startswith("Selection: k = 3 of 1..30 (n=178, d=13, method='paper', rule='paper')")
+    assert f"k = {selection.candidates[0].k} (BIC +" in text
+    one = select_k(np.random.default_rng(0).normal(size=(40, 1)), k_max=1)
+    assert repr(one).endswith("no other local minimum")
+
+
+def test_naive_method_counts_centroids_only(wine):
+    selection = select_k(wine, method="naive", random_state=0)
+    np.testing.assert_array_equal(selection.table["dof"], 13.0 * np.arange(1, 31))
+    assert selection.k > select_k(wine, random_state=0).k
+
+
+def test_rules_differ_where_one_cluster_has_the_lowest_bic():
+    X = np.random.default_rng(5).normal(size=(300, 15))
+    path = fit_path(X, k_max=12, random_state=0)
+    paper = select_k(X, path=path, rule="paper")
+    r_package = select_k(X, path=path, rule="r-package")
+    assert paper.table["bic"].idxmin() == 1
+    assert r_package.k == 1
+    assert paper.rule == "paper"
+    assert r_package.rule == "r-package"
+
+
+def test_a_shorter_k_max_on_the_same_path(wine):
+    path = fit_path(wine, k_max=12, random_state=0)
+    short = select_k(wine, k_max=6, path=path)
+    labels = {k: path.labels(k) for k in range(1, 8)}
+    assert short.k_max == 6
+    pd.testing.assert_frame_equal(
+        short.table, select_k(wine, path=KMeansPath.from_labels(wine, labels)).table
+    )
+
+
+def test_same_seed_same_answer_in_another_process_and_with_other_threads(wine):
+    script = (
+        "from sklearn.datasets import load_wine; from edfkmeans import select_k;"
+        "X = load_wine().data; X = (X - X.mean(0)) / X.std(0);"
+        "s = select_k(X, random_state=7, n_jobs={});"
+        "print(s.k, s.table.to_numpy().tobytes().hex(), s.labels.tobytes().hex())"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", script.format(jobs)], capture_output=True, text=True, check=True
+        ).stdout
+        for jobs in (1, 2, 2)
+    ]
+    assert len(runs[0]) > 1000
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_selection_pickles(wine):
+    selection = select_k(wine, k_max=6, random_state=0)
+    again = pickle.loads(pickle.dumps(selection))
+    pd.testing.assert_frame_equal(again.table, selection.table)
+    assert again.k == selection.k
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"method": "magic"}, r"method='magic' must be one of \['paper', 'naive'\]"),
+        ({"rule": "magic"}, r"rule='magic' must be one of \['paper', 'r-package'\]"),
+        ({"k_max": 177}, "without any residual"),
+        ({"k_max": 178}, "k_max=178 needs at least 179 distinct rows; X has 178. Lower k_max."),
+    ],
+)
+def test_bad_options(wine, options, message):
+    with pytest.raises(ValueError, match=message):
+        select_k(wine, n_init=1, **options)
+
+
+def test_path_of_other_data(wine):
+    path = fit_path(wine, k_max=4, random_state=0)
+    with pytest.raises(ValueError, match="path was fitted to 178 rows and 13 varying columns"):
+        select_k(wine[:100], path=path)
+    with pytest.raises(ValueError, match=r"k_max=9 is more than path\.k_max=4"):
+        select_k(wine, k_max=9, path=path)
+
+
+def test_plot_returns_the_axes_it_was_given(wine):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    selection = select_k(wine, k_max=10, random_state=0)
+    _, ax = pyplot.subplots()
+    assert selection.plot(ax=ax) is ax
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), selection.table["bic"])
+    assert f"k = {selection.k}" in [text.get_text() for text in ax.texts]
+    assert selection.plot() is not ax
+    pyplot.close("all")
+
+
+PUBLISHED = {"iris": 3, "wine": 3, "seeds": 3, "glass": 4, "breast_cancer": 4, "votes": 4}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_k_on_the_papers_fits(name, benchmark_folder):
+    X = pd.read_csv(benchmark_folder / f"{name}.csv.gz").filter(regex=r"^f\d+$")
+    X = standardise(X)
+    ks = [select_k(X, method="paper", fits="paper", random_state=seed).k for seed in range(10)]
+    assert Counter(ks).most_common(1)[0][0] == PUBLISHED[name]

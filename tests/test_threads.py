@@ -1,0 +1,51 @@
+import threading
+import time
+
+import pytest
+
+from edfkmeans.backends import threads
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_the_tasks(n_jobs):
+    def slow_for_the_first(task):
+        time.sleep(0.02 if task == 0 else 0)
+        return task * task
+
+    done = []
+    results = threads.run(slow_for_the_first, range(8), n_jobs, lambda task, _: done.append(task))
+    assert results == [task * task for task in range(8)]
+    assert sorted(done) == list(range(8))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_stops_the_rest(n_jobs):
+    started = []
+
+    def fail(task):
+        started.append(task)
+        time.sleep(0.005)
+        if task == 1:
+            raise RuntimeError("task 1 is broken")
+
+    with pytest.raises(RuntimeError, match="task 1 is broken"):
+        threads.run(fail, range(200), n_jobs)
+    assert len(started) < 200
+    assert not [t for t in threading.enumerate() if "ThreadPool" in t.name]
+
+
+def test_number_of_threads(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
+    assert threads.effective_jobs(3) == 3
+    assert threads.effective_jobs(None) == threads.effective_jobs(-1) == 8
+    assert threads.effective_jobs(-2) == 7
+    assert threads.effective_jobs(-99) == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    assert threads.effective_jobs(None) == 4
+
+
+def test_blocks_cover_the_rows_once():
+    blocks = list(threads.row_blocks(10_000))
+    assert [(b.start, b.stop) for b in blocks] == [(0, 4096), (4096, 8192), (8192, 10_000)]
