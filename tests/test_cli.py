@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import edfkmeans
 from conftest import blobs
 from edfkmeans import select_k
 from edfkmeans.chart import chart
@@ -27,13 +28,13 @@ def test_select_equals_the_library(tmp_path):
     frame.to_csv(tmp_path / "own.csv", index=False)
     result = run("select", tmp_path / "own.csv", "--k-max", 9, "--seed", 5)
     assert result.exit_code == 0
-    assert "columns standardised" in result.output.replace("\n", " ")
+    assert "(160 rows, 4 columns, standardised)" in result.output
     standard = (frame - frame.mean()) / frame.std(ddof=0)
     selection = select_k(standard, 9, random_state=5)
     assert result.output.startswith(f"{selection.k} clusters in")
     assert f"{selection.table.loc[selection.k, 'bic']:.1f}" in result.output
     raw = run("select", tmp_path / "own.csv", "--scale", "none", "--k-max", 9)
-    assert "columns as they are" in raw.output.replace("\n", " ")
+    assert "as they are" in raw.output
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,10 @@ def test_select_equals_the_library(tmp_path):
         ("", "could not be read as CSV"),
         ("a,b\n", "0 sample"),
         ("a,b\n1,2\n3,x\n", "columns that are not numbers: 'b'"),
-        ("a,b\n1,2\n,4\n5,6\n", "contains NaN: 1 values, the first in row 1, column 'a'"),
+        ("a,b\n1,2\n,4\n5,6\n", "contains NaN: one value, in row 1 (counted from 0), column 'a'"),
         ("a\n1\n1\n1\n", "X has 1 distinct row"),
+        ("a;b\n1;2\n3;4\n", "seems to use another separator than the comma: 'a;b'"),
+        ("a,b\n1,2,3\n4,5,6\n", "has rows with more fields than its header"),
     ],
 )
 def test_bad_files_say_what_to_do(tmp_path, content, message):
@@ -55,6 +58,20 @@ def test_bad_files_say_what_to_do(tmp_path, content, message):
     assert result.exit_code == 2
     assert message in result.output.replace("\n", " ")
     assert "Traceback" not in result.output
+
+
+def test_odd_names_and_huge_values(tmp_path):
+    X, _ = blobs(3, n=60)
+    file = tmp_path / "q[bold].csv"
+    pd.DataFrame(X * 1e300).to_csv(file, index=False)
+    result = run("select", file, "--rule", "r-package")
+    assert result.exit_code == 0
+    assert "3 clusters in" in result.output
+    assert "q[bold].csv (180 rows, 3 columns, standardised)" in result.output
+
+
+def test_version():
+    assert run("--version").output == f"edfkmeans {edfkmeans.__version__}\n"
 
 
 def test_a_folder_is_not_a_table(tmp_path):

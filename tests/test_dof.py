@@ -19,11 +19,11 @@ def test_equals_the_reference(name):
     assert dof.naive == case["k"] * case["d"]
 
 
-def check_against_loops(X, labels, pilot_labels, rel=1e-9):
+def check_against_loops(X, labels, pilot_labels, rel=1e-9, least=1e-12):
     """Compare every row's term with the oracle's."""
     expected = np.array(naive.excess_terms(X, labels, pilot_labels))
     terms = degrees_of_freedom(X, labels, pilot_labels).per_point
-    np.testing.assert_allclose(terms, expected, rtol=rel, atol=rel * np.abs(expected).max() + 1e-12)
+    np.testing.assert_allclose(terms, expected, rtol=rel, atol=rel * np.abs(expected).max() + least)
 
 
 @pytest.mark.parametrize("name", ["iris_k3", "blobs_d1_k3", "singletons_k6", "rounded_duplicates"])
@@ -55,7 +55,7 @@ def clusterings(draw):
 def test_any_labels_equal_the_loops(case):
     X, labels, pilot_labels = case
     # An offset of 1e3 costs the loops, which do not centre, three digits.
-    check_against_loops(X, labels, pilot_labels, rel=1e-8)
+    check_against_loops(X, labels, pilot_labels, rel=1e-8, least=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(5, 12))
@@ -175,5 +175,5 @@ def test_bad_labels(labels, pilot, message):
 
 def test_bad_method():
     X, labels = blobs(2)
-    with pytest.raises(ValueError, match="method='bogus' must be 'paper'"):
+    with pytest.raises(ValueError, match="method='bogus' must be one of"):
         degrees_of_freedom(X, labels, labels, method="bogus")

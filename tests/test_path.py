@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 
 import naive
 from conftest import blobs
@@ -54,13 +55,19 @@ def test_fits_are_single_point_optima(X, fits, seed):
         assert path.sizes(k).min() >= 1
         assert naive.is_single_point_optimum(X, labels)
         assert path.inertia[k - 1] == pytest.approx(naive.inertia(X, labels), rel=1e-9, abs=1e-12)
+    if fits == "best":
+        assert (np.diff(path.inertia) < 0).all()
 
 
 def test_single_point_moves_beat_lloyd():
-    """Lloyd stays at {0, 4}, {7}; moving 4 to 7 is better by (4 * 9/2 ... ) and is found."""
+    """Lloyd stays at {0, 4}, {7.9}; moving 4 saves (4^2 - 3.9^2) / 2."""
     X = np.array([[0.0], [4.0], [7.9]])
-    path = fit_path(X, k_max=2, random_state=0)
-    assert path.inertia[1] == pytest.approx(3.9**2 / 2)
+    lloyd = KMeans(2, init=np.array([[2.0], [7.9]]), n_init=1).fit(X)
+    assert lloyd.labels_.tolist() == [0, 0, 1]
+    for fits in ("best", "paper"):
+        path = fit_path(X, k_max=2, fits=fits, random_state=0)
+        assert path.inertia[1] == pytest.approx(3.9**2 / 2)
+        assert path.inertia[1] < lloyd.inertia_
 
 
 @pytest.mark.parametrize("fits", ["best", "paper"])
@@ -74,6 +81,17 @@ def test_same_seed_same_fits_whatever_the_threads(fits, wine):
     assert (other.inertia != one.inertia).any()
 
 
+def test_threads_that_share_rows_do_not_change_the_fits():
+    """Many rows, and more threads than chains: the rows of one chain are shared out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 2)) + rng.integers(0, 3, size=(40_000, 1))
+    one = fit_path(X, k_max=4, n_init=1, random_state=0, n_jobs=1)
+    shared = fit_path(X, k_max=4, n_init=1, random_state=0, n_jobs=3)
+    np.testing.assert_array_equal(one.inertia, shared.inertia)
+    for k in range(1, 6):
+        np.testing.assert_array_equal(one.labels(k), shared.labels(k))
+
+
 def test_generators_and_random_states_are_seeds(wine):
     first = fit_path(wine, k_max=5, n_init=1, random_state=np.random.default_rng(0))
     again = fit_path(wine, k_max=5, n_init=1, random_state=np.random.default_rng(0))
@@ -82,8 +100,8 @@ def test_generators_and_random_states_are_seeds(wine):
 
 
 def test_more_starts_are_no_worse(wine):
-    few = fit_path(wine, k_max=12, n_init=1, random_state=0)
-    many = fit_path(wine, k_max=12, n_init=8, random_state=0)
+    few = fit_path(wine, k_max=12, fits="paper", n_init=1, random_state=0)
+    many = fit_path(wine, k_max=12, fits="paper", n_init=8, random_state=0)
     assert (many.inertia <= few.inertia).all()
 
 
@@ -154,9 +172,11 @@ def test_from_labels():
         ({1: np.zeros(120)}, "needs every k from 2"),
         ({2: np.arange(120) % 2, 4: np.arange(120) % 4}, r"Add k = \[3\]"),
         ({2: np.arange(120) % 3}, r"labels\[2\] has 3 distinct labels instead of 2"),
+        ([1, 2, 3], "labels is a list, but must map each k"),
+        ({"2": np.arange(120) % 2}, "k in labels='2' must be a whole number"),
         ({2: np.arange(50) % 2}, r"labels\[2\] has shape \(50,\), but X has 120 rows"),
     ],
 )
 def test_from_labels_says_what_is_wrong(labels, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         KMeansPath.from_labels(blobs(3)[0], labels)

@@ -64,6 +64,14 @@ def test_repr_tells_the_answer_and_the_runners_up(wine):
     assert repr(one).endswith("no other local minimum")
 
 
+def test_remarks_say_when_k_max_was_reached():
+    X, _ = blobs(5)
+    selection = select_k(X, k_max=3, random_state=0)
+    assert selection.k == 3
+    assert selection.remarks == ("k_max = 3 was reached: try a larger k_max.",)
+    assert select_k(X, random_state=0).remarks == ()
+
+
 def test_naive_method_counts_centroids_only(wine):
     selection = select_k(wine, method="naive", random_state=0)
     np.testing.assert_array_equal(selection.table["dof"], 13.0 * np.arange(1, 31))
@@ -71,12 +79,14 @@ def test_naive_method_counts_centroids_only(wine):
 
 
 def test_rules_differ_where_one_cluster_has_the_lowest_bic():
-    X = np.random.default_rng(5).normal(size=(300, 15))
-    path = fit_path(X, k_max=12, random_state=0)
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    path = fit_path(X, random_state=0)
     paper = select_k(X, path=path, rule="paper")
     r_package = select_k(X, path=path, rule="r-package")
     assert paper.table["bic"].idxmin() == 1
     assert r_package.k == 1
+    assert r_package.remarks == ()
+    assert "k = 1 has the lowest BIC of all: there may be no clusters" in repr(paper)
     assert paper.rule == "paper"
     assert r_package.rule == "r-package"
 
@@ -120,12 +130,14 @@ def test_selection_pickles(wine):
     [
         ({"method": "magic"}, r"method='magic' must be one of \['paper', 'naive'\]"),
         ({"rule": "magic"}, r"rule='magic' must be one of \['paper', 'r-package'\]"),
-        ({"k_max": 177}, "without any residual"),
-        ({"k_max": 178}, "k_max=178 needs at least 179 distinct rows; X has 178. Lower k_max."),
+        ({"rule": ["paper"]}, "rule=.* must be one of"),
+        ({"k_max": 177}, "pilot of 178 clusters, which fits the 178 distinct rows of X without"),
+        ({"k_max": 178}, r"k_max=178 needs at least 179 distinct rows; X has 178\. Lower k_max"),
+        ({"path": 5}, "path is a int, not a KMeansPath"),
     ],
 )
 def test_bad_options(wine, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         select_k(wine, n_init=1, **options)
 
 
@@ -133,6 +145,8 @@ def test_path_of_other_data(wine):
     path = fit_path(wine, k_max=4, random_state=0)
     with pytest.raises(ValueError, match="path was fitted to 178 rows and 13 varying columns"):
         select_k(wine[:100], path=path)
+    with pytest.raises(ValueError, match=r"sum of squares of .* Give the X of the path"):
+        select_k(wine * 2, path=path)
     with pytest.raises(ValueError, match=r"k_max=9 is more than path\.k_max=4"):
         select_k(wine, k_max=9, path=path)
 

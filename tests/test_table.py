@@ -30,8 +30,8 @@ DOORS = [select_k, EDFKMeans().fit, lambda data: degrees_of_freedom(data, [0], [
 @pytest.mark.parametrize(
     "data, error, message",
     [
-        (with_value(np.nan), ValueError, "contains NaN: 1 values, the first in row 7, column 1"),
-        (with_value(np.inf), ValueError, "contains infinity: 1 values, the first in row 7"),
+        (with_value(np.nan), ValueError, "contains NaN: one value, in row 7 .*, column 1"),
+        (with_value(np.inf), ValueError, "contains infinity: one value, in row 7"),
         ([["a", "b"], ["c", "d"]], ValueError, "X holds text: could not convert.*'a'.*Drop"),
         (X[:, 0], ValueError, "Expected 2D array, got 1D array(.|\n)*[Rr]eshape"),
         (np.zeros((2, 3, 4)), ValueError, "dim 3"),
@@ -40,6 +40,7 @@ DOORS = [select_k, EDFKMeans().fit, lambda data: degrees_of_freedom(data, [0], [
         (X[:1], ValueError, "n_samples=1, but at least 2 rows are needed"),
         (scipy.sparse.csr_matrix(X), TypeError, "[Ss]parse.*toarray"),
         (X * 1j, ValueError, "[Cc]omplex"),
+        (np.ma.masked_greater(X, 20), ValueError, "masked array with .* values masked. Drop"),
         (None, ValueError, "Expected 2D array"),
         ("table.csv", ValueError, "X holds text"),
     ],
@@ -69,7 +70,7 @@ def test_missing_values_are_named_by_column():
     frame.loc[4, "income"] = np.nan
     frame.loc[9, "visits"] = np.inf
     with pytest.raises(
-        ValueError, match="NaN or infinite: 2 values, the first in row 4, column 'income'"
+        ValueError, match=r"NaN and infinity: 2 values, the first in row 4 .*, column 'income'"
     ):
         answer(frame)
 
@@ -127,10 +128,10 @@ def test_other_numbers_give_the_same_k(data):
 
 def test_booleans():
     rng = np.random.default_rng(0)
-    prototypes = np.eye(3, dtype=bool).repeat(5, axis=1)
-    data = prototypes[TRUTH] ^ (rng.random((150, 15)) < 0.04)
+    prototypes = np.eye(3, dtype=bool).repeat(12, axis=1)
+    data = prototypes[TRUTH] ^ (rng.random((150, 36)) < 0.1)
     assert data.dtype == bool
-    assert answer(data, k_max=8).k == 3
+    assert answer(data).k == 3
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])

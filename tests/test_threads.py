@@ -1,9 +1,11 @@
 import threading
 import time
+from functools import partial
 
 import pytest
 
 from edfkmeans.backends import threads
+from edfkmeans.backends.threads import Stopped, Threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -13,7 +15,8 @@ def test_results_come_in_the_order_of_the_tasks(n_jobs):
         return task * task
 
     done = []
-    results = threads.run(slow_for_the_first, range(8), n_jobs, lambda task, _: done.append(task))
+    with Threads(n_jobs) as pool:
+        results = pool.map(slow_for_the_first, range(8), lambda task, _: done.append(task))
     assert results == [task * task for task in range(8)]
     assert sorted(done) == list(range(8))
 
@@ -28,10 +31,39 @@ def test_an_error_stops_the_rest(n_jobs):
         if task == 1:
             raise RuntimeError("task 1 is broken")
 
+    def run():
+        with Threads(n_jobs) as pool:
+            pool.map(fail, range(200))
+
     with pytest.raises(RuntimeError, match="task 1 is broken"):
-        threads.run(fail, range(200), n_jobs)
+        run()
     assert len(started) < 200
     assert not [t for t in threading.enumerate() if "ThreadPool" in t.name]
+
+
+def test_a_long_task_gives_up_when_another_fails():
+    started, gave_up = threading.Event(), threading.Event()
+
+    def work(pool, task):
+        if task == 0:
+            started.wait(10)
+            raise RuntimeError("broken")
+        started.set()
+        try:
+            for _ in range(2000):
+                time.sleep(0.005)
+                pool.check()
+        except Stopped:
+            gave_up.set()
+            raise
+
+    def run():
+        with Threads(2) as pool:
+            pool.map(partial(work, pool), range(2))
+
+    with pytest.raises(RuntimeError, match="broken"):
+        run()
+    assert gave_up.is_set()
 
 
 def test_number_of_threads(monkeypatch):
@@ -47,5 +79,5 @@ def test_number_of_threads(monkeypatch):
 
 
 def test_blocks_cover_the_rows_once():
-    blocks = list(threads.row_blocks(10_000))
-    assert [(b.start, b.stop) for b in blocks] == [(0, 4096), (4096, 8192), (8192, 10_000)]
+    blocks = threads.row_blocks(20_000)
+    assert [(b.start, b.stop) for b in blocks] == [(0, 8192), (8192, 16384), (16384, 20_000)]

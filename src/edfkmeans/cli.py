@@ -1,6 +1,7 @@
 """The command line: thin commands over the library."""
 
 import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
     from edfkmeans.selection import Selection
 
+from edfkmeans import __version__
 from edfkmeans.chart import chart
 
 app = typer.Typer(
-    help="How many clusters? The number of clusters for k-means by effective degrees of freedom.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,9 +37,34 @@ class Scale(StrEnum):
 
 KMax = Annotated[
     int | None,
-    typer.Option(min=1, help="Largest number of clusters. [default: 30, fewer for few rows]"),
+    typer.Option(min=1, help="Largest number of clusters; 30 if not given, fewer for few rows."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Same seed, same answer.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same answer.")]
+
+
+class Rule(StrEnum):
+    """How k is read off the BIC curve."""
+
+    paper = "paper"
+    r_package = "r-package"
+
+
+RuleOption = Annotated[
+    Rule,
+    typer.Option(help="paper: the first valley; r-package: 1 where k = 1 has the lowest BIC."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """How many clusters? The number of clusters for k-means by effective degrees of freedom."""
+    if version:
+        print(f"edfkmeans {__version__}")
+        raise typer.Exit
 
 
 @app.command()
@@ -49,6 +75,7 @@ def select(
         Scale, typer.Option(help="Bring the columns to one scale, or not.")
     ] = Scale.standard,
     seed: Seed = 0,
+    rule: RuleOption = Rule.paper,
 ) -> None:
     """Choose the number of clusters for a table.
 
@@ -57,23 +84,34 @@ def select(
     import pandas as pd
 
     try:
-        frame = pd.read_csv(file)
+        with warnings.catch_warnings():
+            # Rows with more fields than the header has would be cut short with a warning.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(file, index_col=False)
+    except pd.errors.ParserWarning:
+        _stop(
+            f"{file} has rows with more fields than its header. Fields must be separated by commas "
+            "and numbers written with a decimal point."
+        )
     except FileNotFoundError:
         _stop(f"There is no file {file}. Check the name and the folder.")
     except (OSError, ValueError) as error:
         _stop(f"{file} could not be read as CSV: {error}")
-    _answer(frame, str(file), k_max, scale, seed)
+    if frame.shape[1] == 1 and set(";\t|") & set(str(frame.columns[0])):
+        _stop(f"{file} seems to use another separator than the comma: {str(frame.columns[0])!r}.")
+    _answer(frame, str(file), k_max, scale, seed, rule)
 
 
 @app.command()
-def demo(k_max: KMax = None, seed: Seed = 0) -> None:
+def demo(k_max: KMax = None, seed: Seed = 0, rule: RuleOption = Rule.paper) -> None:
     """Choose the number of clusters for scikit-learn's wine data: 178 wines, 13 measurements.
 
     Example: edfkmeans demo
     """
     from sklearn.datasets import load_wine
 
-    _answer(load_wine(as_frame=True).data, "scikit-learn's wine data", k_max, Scale.standard, seed)
+    wine = load_wine(as_frame=True).data
+    _answer(wine, "scikit-learn's wine data", k_max, Scale.standard, seed, rule)
 
 
 def main() -> None:
@@ -81,35 +119,47 @@ def main() -> None:
     app()
 
 
-def _answer(frame: "pd.DataFrame", name: str, k_max: int | None, scale: Scale, seed: int) -> None:
+def _answer(
+    frame: "pd.DataFrame", name: str, k_max: int | None, scale: Scale, seed: int, rule: Rule
+) -> None:
     from edfkmeans.selection import select_k
-    from edfkmeans.table import check_numeric
+    from edfkmeans.table import check_numeric, read_table
 
     try:
         X = check_numeric(frame)
         if scale is Scale.standard:
+            X = read_table(X).values
             spread = X.std(axis=0)
-            X = (X - X.mean(axis=0)) / (spread + (spread == 0))
-        selection = select_k(X, k_max, random_state=seed, progress=sys.stderr.isatty())
+            X = X / (spread + (spread == 0))
+        progress = sys.stderr.isatty()
+        selection = select_k(X, k_max, rule=rule.value, random_state=seed, progress=progress)
     except ValueError as error:
         _stop(f"{name}: {error}")
-    scaled = "columns standardised" if scale is Scale.standard else "columns as they are"
-    _show(selection, f"{name} ({frame.shape[0]} rows, {frame.shape[1]} columns, {scaled})")
+    scaled = "standardised" if scale is Scale.standard else "as they are"
+    rows, columns = _count(frame.shape[0], "row"), _count(frame.shape[1], "column")
+    _show(selection, f"{name} ({rows}, {columns}, {scaled})")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def _show(selection: "Selection", source: str) -> None:
     """Print the answer, the chart and the table."""
-    console = Console()
-    console.print(f"[bold]{selection.k} clusters[/bold] in {source}.", highlight=False)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(_count(selection.k, "cluster"), style="bold", end="")
+    console.print(f" in {source}.")
     sizes = ", ".join(str(size) for size in sorted(selection.path.sizes(selection.k))[::-1])
-    console.print(f"Rows in them: {sizes}.", highlight=False)
+    console.print(f"Rows in each: {sizes}.")
     if selection.candidates:
         others = ", ".join(f"{c.k} (BIC {c.distance:+.0f})" for c in selection.candidates[:4])
-        console.print(f"Other local minima of the BIC: k = {others}.", highlight=False)
+        console.print(f"Other local minima of the BIC: k = {others}.")
+    for remark in selection.remarks:
+        console.print(f"Note: {remark}")
     minima = [candidate.k for candidate in selection.candidates]
     console.print("\nBIC against k, lower is better (O chosen, o other local minima):\n")
     print(chart(selection.table["bic"].tolist(), selection.k, minima, console.width), end="\n\n")
-    table = RichTable("k", "inertia", "df (raw)", "df", "BIC", "")
+    table = RichTable("k", "inertia", "df estimated", "df smoothed", "BIC", "")
     for column in table.columns[:-1]:
         column.justify = "right"
     for k, row in selection.table.iterrows():

@@ -6,15 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from edfkmeans.backends import threads
+from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
+from edfkmeans.fit import Fit, fit_of_labels
 from edfkmeans.kernels import jumps
-from edfkmeans.path import Fit, fit_of_labels
-from edfkmeans.table import Floats, Table, encode_labels, read_table
+from edfkmeans.table import Floats, Table, check_one_of, encode_labels, read_table
 
 Method = Literal["paper"]
+METHODS: tuple[Method, ...] = ("paper",)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class DegreesOfFreedom:
     """Effective degrees of freedom of one k-means fit.
 
@@ -57,6 +58,9 @@ def degrees_of_freedom(
 ) -> DegreesOfFreedom:
     """Estimate the effective degrees of freedom of a clustering.
 
+    The estimate is made for k-means fits. For a clustering whose rows are nearer to other
+    centroids than to their own it can fall below k d.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
@@ -64,7 +68,8 @@ def degrees_of_freedom(
         The clustering to be judged.
     pilot_labels : array-like of shape (n_samples,)
         A finer clustering, which stands in for the unknown means and variance. The paper takes
-        the fit with k_max + 1 clusters.
+        the fit with k_max + 1 clusters. One as coarse as `labels` gives too low a count, one
+        coarser a meaningless one.
     method : {"paper"}
         "paper": Hofmeyr's sum over all single-coordinate shifts that send a row to another
         cluster.
@@ -82,11 +87,10 @@ def degrees_of_freedom(
     >>> X = load_iris().data
     >>> path = fit_path(X, k_max=10, random_state=0)
     >>> degrees_of_freedom(X, path.labels(3), path.labels(11))
-    DegreesOfFreedom(total=6..., naive=12, excess=5...)
+    DegreesOfFreedom(total=54.5..., naive=12, excess=42.5...)
     """
-    if method != "paper":
-        raise ValueError(f"method={method!r} must be 'paper'.")
-    n_jobs = threads.effective_jobs(n_jobs)
+    check_one_of("method", method, METHODS)
+    n_jobs = effective_jobs(n_jobs)
     table = read_table(X)
     fit, pilot = (
         fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
@@ -95,10 +99,9 @@ def degrees_of_freedom(
             encode_labels(pilot_labels, table.n_samples, "pilot_labels"),
         )
     )
-    return DegreesOfFreedom(
-        naive=len(fit.sizes) * table.n_features,
-        per_point=paper_terms(table, fit, pilot, n_jobs),
-    )
+    with Threads(n_jobs) as pool:
+        per_point = paper_terms(table, fit, pilot, pool)
+    return DegreesOfFreedom(naive=len(fit.sizes) * table.n_features, per_point=per_point)
 
 
 def pilot_sigma(table: Table, pilot: Fit) -> float:
@@ -112,7 +115,7 @@ def pilot_sigma(table: Table, pilot: Fit) -> float:
     return math.sqrt(pilot.inertia / (table.n_samples * table.n_features))
 
 
-def paper_terms(table: Table, fit: Fit, pilot: Fit, n_jobs: int) -> Floats:
+def paper_terms(table: Table, fit: Fit, pilot: Fit, pool: Threads) -> Floats:
     """Every row's part of the paper's sum."""
     sigma = pilot_sigma(table, pilot)
     k = len(fit.sizes)
@@ -133,5 +136,5 @@ def paper_terms(table: Table, fit: Fit, pilot: Fit, n_jobs: int) -> Floats:
             terms[rows],
         )
 
-    threads.run(block, list(threads.row_blocks(table.n_samples)), n_jobs)
+    pool.map(block, row_blocks(table.n_samples))
     return terms

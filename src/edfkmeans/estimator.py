@@ -12,8 +12,9 @@ from sklearn.base import (
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from edfkmeans.fit import Labels
 from edfkmeans.kernels import lloyd
-from edfkmeans.path import Fits, Labels
+from edfkmeans.path import Fits
 from edfkmeans.selection import Method, Selection, select_k
 from edfkmeans.table import Floats, check_numeric
 

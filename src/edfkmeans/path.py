@@ -2,45 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from tqdm.auto import tqdm
 
-from edfkmeans.backends import threads
-from edfkmeans.kernels import hartigan, lloyd
-from edfkmeans.seeding import entropy, plusplus_rows, random_rows, stream
+from edfkmeans.backends.threads import Threads, effective_jobs
+from edfkmeans.chain import ROUNDS, Report, chain_fits
+from edfkmeans.fit import Fit, Labels, fit_from_centers, fit_of_labels
+from edfkmeans.seeding import entropy, random_rows, stream
 from edfkmeans.table import (
     Floats,
     Table,
+    check_one_of,
     check_whole,
     count_distinct,
     encode_labels,
     read_table,
 )
 
-Labels = npt.NDArray[np.int32]
 Fits = Literal["best", "paper"]
 FITS: tuple[Fits, ...] = ("best", "paper")
 
 DEFAULT_K_MAX = 30
-_MAX_SWEEPS = 300
-_N_INIT = 10
+_N_INIT = {"best": 2, "paper": 10}
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One clustering: labels, centroids, sizes and inertia in the units of a `Table`."""
-
-    labels: Labels
-    centers: Floats
-    sizes: npt.NDArray[np.int64]
-    inertia: float
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class KMeansPath:
     """The k-means fits of one data set for k = 1 .. k_max + 1.
 
@@ -135,9 +124,14 @@ class KMeansPath:
         3
         """
         table = read_table(X)
-        last = max(labels, default=0)
+        if not isinstance(labels, Mapping):
+            raise TypeError(
+                f"labels is a {type(labels).__name__}, but must map each k to the labels of its "
+                "clustering: {2: labels2, 3: labels3, ...}."
+            )
+        last = max((check_whole("k in labels", k, 1) for k in labels), default=0)
         missing = [k for k in range(2, last + 1) if k not in labels]
-        if last < 2 or missing or min(labels) < 1:
+        if last < 2 or missing:
             raise ValueError(
                 f"labels holds k = {sorted(labels)}, but a path needs every k from 2 to k_max + 1. "
                 + (f"Add k = {missing}." if missing else "")
@@ -169,6 +163,7 @@ def fit_path(
     """Fit k-means for k = 1 .. k_max + 1.
 
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
+    (Lloyd's algorithm, which most libraries stop at, does not promise that.)
 
     Parameters
     ----------
@@ -179,10 +174,10 @@ def fit_path(
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
         62 distinct rows; a k_max that X cannot support is an error.
     fits : {"best", "paper"}
-        "best": greedy k-means++ starts. "paper": starts from random distinct rows, as in the
-        paper. Both are taken to a single-point optimum, and the best start is kept.
+        "best": chains that go from k to k + 1 by adding a centre and back by dissolving a cluster,
+        several of each tried. "paper": the best of some starts from random distinct rows.
     n_init : int, optional
-        Number of starts for each k, by default 10.
+        Number of chains, by default 2, or of random starts for each k, by default 10.
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
@@ -204,36 +199,67 @@ def fit_path(
     >>> path.labels(3).shape, path.centers(3).shape, path.sizes(3).sum()
     ((178,), (3, 13), np.int64(178))
     """
-    if fits not in FITS:
-        raise ValueError(f"fits={fits!r} must be one of {list(FITS)}.")
-    n_init = _N_INIT if n_init is None else check_whole("n_init", n_init, 1)
-    n_jobs = threads.effective_jobs(n_jobs)
-    table = read_table(X)
+    return fit_table(
+        read_table(X),
+        k_max,
+        fits=fits,
+        n_init=n_init,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def fit_table(
+    table: Table,
+    k_max: int | None,
+    *,
+    fits: Fits,
+    n_init: int | None,
+    random_state: Any,
+    n_jobs: int | None,
+    progress: bool,
+) -> KMeansPath:
+    """Do what `fit_path` does, with data that have been read."""
+    check_one_of("fits", fits, FITS)
+    n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
+    n_jobs = effective_jobs(n_jobs)
     k_max = check_k_max(table, k_max)
     seed = entropy(random_state)
-    if fits == "paper":
-        starts = partial(random_rows, np.unique(table.values, axis=0))
-    else:
-        starts = partial(plusplus_rows, table.values)
+    steps = {"best": 2 * ROUNDS * n_init * k_max, "paper": k_max + 1}[fits]
+    with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit") as bar:
 
-    def one_start(task: tuple[int, int]) -> Fit:
-        k, start = task
-        return descend(table.values, starts(k, stream(seed, k, start)))
+        def report(k: int, inertia: float) -> None:
+            if progress:
+                bar.set_postfix(k=k, inertia=f"{table.squared(inertia):.6g}", refresh=False)
+                bar.update()
 
-    # Large k first: the longest tasks must not be the last ones.
-    tasks = [(k, start) for k in range(k_max + 1, 1, -1) for start in range(n_init)]
-    best: dict[int, Fit] = {1: fit_of_labels(table.values, np.zeros(table.n_samples, np.int32), 1)}
-    with tqdm(total=len(tasks), disable=not progress, desc="fitting", unit="fit") as bar:
+        if fits == "best":
+            found = chain_fits(table.values, k_max + 1, n_init, seed, n_jobs, report)
+        else:
+            found = random_fits(table.values, k_max + 1, n_init, seed, n_jobs, report)
+    return _path(table, found, fits)
 
-        def show(task: tuple[int, int], fit: Fit) -> None:
-            bar.set_postfix(k=task[0], inertia=f"{table.squared(fit.inertia):.6g}", refresh=False)
-            bar.update()
 
-        results = threads.run(one_start, tasks, n_jobs, show)
-    for (k, _), fit in zip(tasks, results, strict=True):
-        if k not in best or fit.inertia < best[k].inertia:
-            best[k] = fit
-    return _path(table, [best[k] for k in range(1, k_max + 2)], fits)
+def random_fits(
+    values: Floats, k_last: int, n_init: int, seed: int, n_jobs: int, report: Report
+) -> list[Fit]:
+    """Fit k = 1 .. k_last as the paper does: the best of some random starts for each k."""
+    distinct = np.unique(values, axis=0)
+    with Threads(n_jobs) as pool:
+
+        def one_start(k: int, start: int) -> Fit:
+            pool.check()
+            seeds = random_rows(distinct, k, stream(seed, k, start))
+            return fit_from_centers(values, seeds, Threads(1))
+
+        def best_start(k: int) -> Fit:
+            starts = range(n_init if k > 1 else 1)
+            return min((one_start(k, start) for start in starts), key=lambda fit: fit.inertia)
+
+        # Large k first: the longest tasks must not be the last ones.
+        ks = range(k_last, 0, -1)
+        return pool.map(best_start, ks, lambda k, fit: report(k, fit.inertia))[::-1]
 
 
 def check_k_max(table: Table, k_max: int | None) -> int:
@@ -255,24 +281,6 @@ def check_k_max(table: Table, k_max: int | None) -> int:
             "Lower k_max."
         )
     return k_max
-
-
-def fit_of_labels(values: Floats, labels: Labels, k: int) -> Fit:
-    """Return the fit that the labels stand for: their centroids, sizes and inertia."""
-    centers = np.empty((k, values.shape[1]))
-    sizes = np.empty(k, np.int64)
-    lloyd.centroids(values, labels, centers, sizes)
-    return Fit(labels, centers, sizes, float(lloyd.sum_of_squares(values, labels, centers)))
-
-
-def descend(values: Floats, seeds: Floats) -> Fit:
-    """Run one start to a single-point optimum."""
-    k = len(seeds)
-    labels: Labels = np.empty(values.shape[0], np.int32)
-    lloyd.assign(values, seeds, labels)
-    centers, sizes = np.empty_like(seeds), np.empty(k, np.int64)
-    hartigan.descend(values, labels, centers, sizes, _MAX_SWEEPS)
-    return fit_of_labels(values, labels, k)
 
 
 def _path(table: Table, fits: list[Fit], kind: str) -> KMeansPath:

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 _BLUE, _VERMILION, _GREY = "#0072B2", "#D55E00", "#666666"
-_SHOWN_CANDIDATES = 3
+_NAMED_CANDIDATES = 3
 
 
 def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
-    """Draw the BIC against k, with the choice and the lowest of the other local minima.
+    """Draw the BIC against k, with the choice and the other local minima, the lowest named.
 
     Parameters
     ----------
@@ -44,10 +44,12 @@ def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
         ax = pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
     curve = selection.table["bic"]
     ax.plot(curve.index, curve, color=_BLUE, marker="o", markersize=3.5, linewidth=1.5)
-    for candidate in selection.candidates[:_SHOWN_CANDIDATES]:
+    for rank, candidate in enumerate(selection.candidates):
         ax.plot(
             candidate.k, candidate.bic, "s", color=_GREY, markersize=9, fillstyle="none", zorder=3
         )
+        if rank >= _NAMED_CANDIDATES:
+            continue
         ax.annotate(
             f"{candidate.k}", (candidate.k, candidate.bic), xytext=(0, -17), color=_GREY,
             textcoords="offset points", ha="center",

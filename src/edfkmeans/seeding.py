@@ -1,13 +1,10 @@
-"""Where a fit starts: random rows or greedy k-means++, one random stream for each (k, start)."""
+"""Where randomness comes from: one stream for each (k, start), whoever runs it and when."""
 
-import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from edfkmeans.kernels.plusplus import greedy_plusplus
 from edfkmeans.table import Floats
 
 
@@ -19,18 +16,10 @@ def entropy(random_state: Any) -> int:
 
 
 def stream(seed: int, k: int, start: int) -> np.random.Generator:
-    """Return the random stream of one start, the same whoever runs it and when."""
+    """Return the random stream of one start, or of one chain's step, for k clusters."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, start)))
 
 
 def random_rows(X: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """K rows at random; X must hold distinct rows for these to be distinct."""
+    """Take k rows at random; X must hold distinct rows for these to be distinct."""
     return X[rng.choice(X.shape[0], k, replace=False)]
-
-
-def plusplus_rows(X: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """K distinct rows by greedy k-means++."""
-    trials = 2 + int(math.log(k))
-    chosen: npt.NDArray[np.int64] = np.empty(k, np.int64)
-    greedy_plusplus(X, rng.random((k, trials)), chosen)
-    return X[chosen]

@@ -7,12 +7,20 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import choice
-from edfkmeans.backends import threads
+from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria.information import bic
 from edfkmeans.dof import paper_terms
-from edfkmeans.path import Fit, Fits, KMeansPath, Labels, fit_of_labels, fit_path
+from edfkmeans.fit import Labels, fit_of_labels
+from edfkmeans.path import Fits, KMeansPath, check_k_max, fit_table
 from edfkmeans.smoothing import smooth
-from edfkmeans.table import Floats, Table, check_whole, read_table
+from edfkmeans.table import (
+    Floats,
+    Table,
+    check_one_of,
+    check_whole,
+    count_distinct,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +46,7 @@ class Candidate:
     distance: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Selection:
     """The number of clusters, the clustering, and the evidence for them.
 
@@ -90,16 +98,37 @@ class Selection:
 
         return plot_bic(self, ax=ax)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to be wary of in this answer, in words; empty when nothing stands out."""
+        remarks = []
+        best = self.table["bic"].idxmin()
+        if self.k != 1 and best == 1:
+            remarks.append(
+                "k = 1 has the lowest BIC of all: there may be no clusters "
+                "(rule='r-package' would answer 1)."
+            )
+        elif self.k not in (best, self.k_max):
+            remarks.append(f"k = {best} has a lower BIC; the rule takes the first local minimum.")
+        if self.k == self.k_max > 1:
+            remarks.append(f"k_max = {self.k_max} was reached: try a larger k_max.")
+        return tuple(remarks)
+
     def __repr__(self) -> str:
-        first = (
+        lines = [
             f"Selection: k = {self.k} of 1..{self.k_max} "
             f"(n={self.path.n_samples}, d={self.path.n_features}, method={self.method!r}, "
             f"rule={self.rule!r})"
-        )
+        ]
         others = ", ".join(f"k = {c.k} (BIC {c.distance:+.1f})" for c in self.candidates[:4])
         more = len(self.candidates) - 4
-        second = f"also local minima: {others}" + (f" and {more} more" if more > 0 else "")
-        return first + "\n  " + (second if others else "no other local minimum")
+        if others:
+            lines.append(
+                f"other local minima: {others}" + (f" and {more} more" if more > 0 else "")
+            )
+        else:
+            lines.append("no other local minimum")
+        return "\n  ".join([*lines, *self.remarks])
 
 
 def select_k(
@@ -134,7 +163,8 @@ def select_k(
     rule : {"paper", "r-package"}, optional
         "paper", the default: the smallest k with 1 < k < k_max that is a local minimum of the BIC;
         if there is none, 1 or k_max, whichever has the lower BIC. "r-package": as the author's R
-        package, which answers 1 whenever k = 1 has the lowest BIC of all.
+        package, which answers 1 whenever k = 1 has the lowest BIC of all. On data without any
+        clusters the paper's rule mostly finds some valley; look at `Selection.remarks`.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -162,21 +192,26 @@ def select_k(
     >>> result = select_k(X, random_state=0)
     >>> result.k
     3
-    >>> result.table.loc[1:3, ["inertia", "dof_raw"]].round(0)
-       inertia  dof_raw
+    >>> result.table.loc[1:3, ["inertia"]].round(1)
+       inertia
     k
-    1   2314.0     13.0
-    2   1659.0     76.0
-    3   1278.0     92.0
+    1   2314.0
+    2   1658.8
+    3   1277.9
     """
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} must be one of {list(METHODS)}.")
+    check_one_of("method", method, METHODS)
     rule = "paper" if rule is None else rule
-    if rule not in choice.RULES:
-        raise ValueError(f"rule={rule!r} must be one of {list(choice.RULES)}.")
+    check_one_of("rule", rule, choice.RULES)
+    table = read_table(X)
     if path is None:
-        path = fit_path(
-            X,
+        k_max = check_k_max(table, k_max)
+        if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
+            raise ValueError(
+                f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
+                f"{k_max + 1} distinct rows of X without any residual. Lower k_max."
+            )
+        path = fit_table(
+            table,
             k_max,
             fits=fits,
             n_init=n_init,
@@ -184,14 +219,14 @@ def select_k(
             n_jobs=n_jobs,
             progress=progress,
         )
-    table = read_table(X)
-    k_max = _check_path(path, table, k_max)
+    else:
+        k_max = _check_path(path, table, k_max)
     ks = np.arange(1, k_max + 1)
     naive: Floats = (ks * table.n_features).astype(np.float64)
     if method == "naive":
         dof_raw = dof = naive
     else:
-        dof_raw = naive + _excess(table, path, k_max, threads.effective_jobs(n_jobs))
+        dof_raw = naive + _excess(table, path, k_max, effective_jobs(n_jobs))
         dof = smooth(dof_raw)
     inertia = path.inertia[:k_max]
     curve = bic(inertia, dof, table.n_samples, table.n_features)
@@ -216,10 +251,21 @@ def select_k(
 
 def _check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
     """Return the k_max to judge, having made sure that the path belongs to X."""
+    if not isinstance(path, KMeansPath):
+        raise TypeError(
+            f"path is a {type(path).__name__}, not a KMeansPath. "
+            "Make one with fit_path or KMeansPath.from_labels."
+        )
     if (path.n_samples, path.n_features) != (table.n_samples, table.n_features):
         raise ValueError(
             f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
             f"X has {table.n_samples} and {table.n_features}. Give the X of the path."
+        )
+    spread = float(table.squared(np.square(table.values).sum()))
+    if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
+        raise ValueError(
+            f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
+            f"{spread:.6g}. Give the X of the path."
         )
     if k_max is None:
         return path.k_max
@@ -233,12 +279,12 @@ def _check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
 
 def _excess(table: Table, path: KMeansPath, k_max: int, n_jobs: int) -> Floats:
     """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
+    pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
 
-    def fit(k: int) -> Fit:
-        return fit_of_labels(table.values, path.labels(k), k)
+    def excess(k: int) -> float:
+        fit = fit_of_labels(table.values, path.labels(k), k)
+        return float(paper_terms(table, fit, pilot, Threads(1)).sum())
 
-    pilot = fit(k_max + 1)
-    excess = np.zeros(k_max)
-    for k in range(2, k_max + 1):
-        excess[k - 1] = paper_terms(table, fit(k), pilot, n_jobs).sum()
-    return excess
+    with Threads(n_jobs) as pool:
+        # Large k first: the longest tasks must not be the last ones.
+        return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])

@@ -24,7 +24,7 @@ def local_linear(y: Floats, bandwidth: float) -> Floats:
 
 
 def smooth(dof: Floats) -> Floats:
-    """Smooth just enough that at most one interior local minimum is left; the first value stays.
+    """Smooth just enough that at most one interior local minimum is left, then put back the first.
 
     Examples
     --------

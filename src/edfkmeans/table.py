@@ -1,6 +1,7 @@
 """Table: the data as every later step wants them, checked, centred and of unit size."""
 
 import numbers
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,12 @@ def read_table(X: Any, *, n_min: int = 2) -> Table:
 
 def check_numeric(X: Any) -> Floats:
     """Return X as a C-contiguous float64 matrix, or raise an error that says what to do."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        masked = int(np.ma.getmaskarray(X).sum())
+        raise ValueError(
+            f"X is a masked array with {masked} values masked. Drop those rows or fill them, e.g. "
+            "with X.filled(...)."
+        )
     text = _text_columns(X)
     if text:
         raise ValueError(
@@ -92,11 +99,12 @@ def check_numeric(X: Any) -> Floats:
         rows, columns = np.nonzero(bad)
         name = getattr(X, "columns", range(array.shape[1]))[columns[0]]
         kind = "NaN" if np.isnan(array).any() else "infinity"
-        both = " or infinite" if kind == "NaN" and np.isinf(array).any() else ""
+        both = " and infinity" if kind == "NaN" and np.isinf(array).any() else ""
+        many = f"{bad.sum()} values, the first" if bad.sum() > 1 else "one value,"
+        fill = ", e.g. with sklearn.impute.SimpleImputer" if kind == "NaN" else ""
         raise ValueError(
-            f"Input X contains {kind}{both}: {bad.sum()} values, the first in row {rows[0]}, "
-            f"column {name!r}. Drop those rows or fill them, e.g. with "
-            "sklearn.impute.SimpleImputer."
+            f"Input X contains {kind}{both}: {many} in row {rows[0]} (counted from 0), "
+            f"column {name!r}. Drop those rows or fill them{fill}."
         )
     return np.asarray(array, dtype=np.float64)
 
@@ -104,8 +112,8 @@ def check_numeric(X: Any) -> Floats:
 def count_distinct(values: Floats, at_most: int) -> int:
     """Count distinct rows, but stop at `at_most`: usually a look at the first few is enough."""
     seen: set[bytes] = set()
-    for row in values + 0.0:  # turns -0.0 into 0.0
-        seen.add(row.tobytes())
+    for row in values:
+        seen.add((row + 0.0).tobytes())  # turns -0.0 into 0.0
         if len(seen) >= at_most:
             break
     return len(seen)
@@ -128,6 +136,12 @@ def check_whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name}={value!r} must be a whole number, {least} or more.")
     return int(value)
+
+
+def check_one_of(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {list(choices)}.")
 
 
 def _power_of_two(size: float) -> float:

@@ -1,17 +1,18 @@
 """Run kernels on the threads of one machine; they release the GIL."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Self, TypeVar
 
 import joblib
 
+from edfkmeans.kernels.lloyd import BLOCK
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-# Rows in one piece of work: fixed, so that sums do not depend on the number of threads.
-BLOCK = 4096
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -32,33 +33,63 @@ def effective_jobs(n_jobs: int | None) -> int:
     return max(1, cores + 1 + int(n_jobs))
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int) -> list[slice]:
     """Split n rows into blocks that do not depend on who works on them."""
-    for first in range(0, n, BLOCK):
-        yield slice(first, min(first + BLOCK, n))
+    return [slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
 
 
-def run(
-    function: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    n_jobs: int,
-    on_done: Callable[[Task, Result], None] | None = None,
-) -> list[Result]:
-    """Apply `function` to every task; results come in the order of the tasks.
+class Stopped(Exception):  # noqa: N818 - not an error: the work is no longer wanted
+    """Raised inside a task when another one failed or the user pressed Ctrl-C."""
 
-    `on_done` is called in this thread as tasks finish. After an error or Ctrl-C no new task
-    starts.
+
+class Threads:
+    """A pool of threads for as long as a ``with`` block lasts; one thread means none.
+
+    Examples
+    --------
+    >>> from edfkmeans.backends.threads import Threads
+    >>> with Threads(2) as pool:
+    ...     pool.map(abs, [-1, 2, -3])
+    [1, 2, 3]
     """
-    if n_jobs == 1 or len(tasks) < 2:
-        results = []
-        for task in tasks:
-            results.append(function(task))
-            if on_done is not None:
-                on_done(task, results[-1])
-        return results
-    pool = ThreadPoolExecutor(min(n_jobs, len(tasks)))
-    try:
-        futures: dict[Future[Result], Task] = {pool.submit(function, task): task for task in tasks}
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def check(self) -> None:
+        """Give up if the pool is closing; long tasks call this between steps."""
+        if self._stop.is_set():
+            raise Stopped
+
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        on_done: Callable[[Task, Result], None] | None = None,
+    ) -> list[Result]:
+        """Apply `function` to every task; results come in the order of the tasks.
+
+        `on_done` is called in this thread as tasks finish. A task may not use the pool itself.
+        """
+        tasks = list(tasks)
+        if self._pool is None or len(tasks) < 2:
+            return [self._serial(function, task, on_done) for task in tasks]
+        futures = {self._pool.submit(function, task): task for task in tasks}
         pending = set(futures)
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -67,5 +98,22 @@ def run(
                 if on_done is not None:
                     on_done(futures[future], result)
         return [future.result() for future in futures]
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+
+    def _serial(
+        self,
+        function: Callable[[Task], Result],
+        task: Task,
+        on_done: Callable[[Task, Result], None] | None,
+    ) -> Result:
+        result = function(task)
+        if on_done is not None:
+            on_done(task, result)
+        return result
+
+
+def ordered_sum(parts: Sequence[float]) -> float:
+    """Sum in the order given, the same whoever made the parts."""
+    total = 0.0
+    for part in parts:
+        total += part
+    return total

@@ -1,7 +1,9 @@
 """How every kernel is compiled."""
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -14,9 +16,16 @@ _compile: Any = partial(
     error_model="numpy",
 )
 
+# Numba's cache notices a change in a kernel's own file, but not in the kernels it calls. The name
+# under which a kernel is cached therefore carries a digest of all of them.
+_VERSION = hashlib.sha256(
+    b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
+).hexdigest()[:12]
+
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile without the GIL, cached on disk where any cache folder can be written."""
+    function.__qualname__ += f"_{_VERSION}"
     try:
         return _compile(cache=True)(function)
     except RuntimeError:  # numba found no folder it may write to: compile in every process

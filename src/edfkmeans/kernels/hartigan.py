@@ -2,26 +2,117 @@
 
 Moving row x from cluster c to cluster l changes the sum of squares by
 
-    n_l / (n_l + 1) |x - mu_l|^2  -  n_c / (n_c - 1) |x - mu_c|^2,
+    w_l |x - mu_l|^2  -  n_c / (n_c - 1) |x - mu_c|^2,      w_l = n_l / (n_l + 1),
 
 so a fit is a single-point optimum when that is nowhere negative. Lloyd's condition lacks the two
-factors and stops earlier. A cluster is never emptied: a lone row stays.
+factors and stops earlier. A cluster is never emptied: a lone row stays. One that is empty to begin
+with (two centres on one spot) has w_l = 0 and takes the first row that is not on its centroid.
+
+A sweep is a `scan`, which only reads the centres and may run on many blocks of rows at once, and an
+`apply_moves`, which goes through the rows that want to move one by one and asks each again.
+
+Most rows need no look at all. For each row two bounds are kept (Hamerly 2010, with the factors):
+
+    upper >= |x - mu_c|,      lower <= min over l != c of sqrt(w_l) |x - mu_l|.
+
+When centres have moved by at most drift_l and every sqrt(w_l) has shrunk to at least the part
+`shrink` of what it was, ``upper + drift_c`` and ``shrink * lower - max_{l != c} drift_l`` are
+bounds again, as w_l < 1. A row with ``sqrt(n_c / (n_c - 1)) upper <= lower`` stays. Bounds are kept
+in single precision, rounded to the safe side. (Asking the clusters by their distance from mu_c, so
+that a far one's drift counts for nothing, was tried: it cost more than the looks it spared.)
 """
+
+import math
 
 import numpy as np
 
 from edfkmeans.kernels.compile import kernel
-from edfkmeans.kernels.lloyd import centroids
+from edfkmeans.kernels.lloyd import centroids, sum_of_squares
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 # A move must lower the sum of squares by this part of what the row contributes, so that rounding
 # can never make two states better than each other.
 _LEAST_GAIN = 1e-10
+# Roundings of single precision, and of the drift that is summed up, to the safe side.
+_UP, _DOWN = 1.0 + 1e-6, 1.0 - 1e-6
+
+
+@kernel
+def root_weight(size):
+    """``sqrt(n_l / (n_l + 1))``."""
+    return math.sqrt(size / (size + 1.0))
+
+
+@kernel
+def _weigh_tile(X, rows, count, labels, centers, sizes, upper, lower, movers, found, work):
+    """Renew the bounds of the rows of a tile and note those that want to move."""
+    tile, own, distances, enter = work
+    load_tile(X, rows, count, tile)
+    for p in range(TILE):
+        own[p] = labels[rows[min(p, count - 1)]]
+        enter[p] = np.inf
+    for c in range(centers.shape[0]):
+        tile_distances(tile, centers[c], distances[c])
+        weight = sizes[c] / (sizes[c] + 1.0)
+        for p in range(TILE):
+            price = np.inf if own[p] == c else weight * distances[c, p]
+            enter[p] = min(enter[p], price)
+    for p in range(count):
+        i, size = rows[p], sizes[own[p]]
+        leave = distances[own[p], p]
+        upper[i] = math.sqrt(leave) * _UP
+        lower[i] = math.sqrt(enter[p]) * _DOWN
+        if enter[p] < leave * (size / (size - 1.0)):
+            movers[found] = i
+            found += 1
+    return found
+
+
+@kernel
+def scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers):
+    """Write the rows of a block that want to move to `movers`; returns how many."""
+    n, d = X.shape
+    k = centers.shape[0]
+    work = (
+        np.empty((d, TILE)),
+        np.empty(TILE, np.int64),
+        np.empty((k, TILE)),
+        np.empty(TILE),
+    )
+    rows = np.empty(TILE, np.int64)
+    factor = np.empty(k)
+    furthest, second, who = 0.0, 0.0, -1
+    for c in range(k):
+        factor[c] = math.sqrt(sizes[c] / (sizes[c] - 1.0)) if sizes[c] > 1 else 0.0
+        if drift[c] > furthest:
+            furthest, second, who = drift[c], furthest, c
+        elif drift[c] > second:
+            second = drift[c]
+    count = found = 0
+    for i in range(n):
+        c = labels[i]
+        above = (upper[i] + drift[c]) * _UP
+        below = (shrink * lower[i] - (second if c == who else furthest)) * _DOWN
+        upper[i] = above
+        lower[i] = below
+        if factor[c] * above > below:
+            rows[count] = i
+            count += 1
+            if count == TILE:
+                found = _weigh_tile(
+                    X, rows, count, labels, centers, sizes, upper, lower, movers, found, work
+                )
+                count = 0
+    if count > 0:
+        found = _weigh_tile(
+            X, rows, count, labels, centers, sizes, upper, lower, movers, found, work
+        )
+    return found
 
 
 @kernel
 def _best_move(x, c, centers, sizes):
-    """Cost of leaving c and the cheapest other cluster to enter, with its cost."""
+    """Gain of leaving c, cost of entering the cheapest other cluster, and that cluster."""
     leave, enter, target = 0.0, np.inf, -1
     for cluster in range(centers.shape[0]):
         square = 0.0
@@ -29,74 +120,86 @@ def _best_move(x, c, centers, sizes):
             t = x[j] - centers[cluster, j]
             square += t * t
         if cluster == c:
-            leave = square * sizes[c] / (sizes[c] - 1)
+            leave = square * (sizes[c] / (sizes[c] - 1.0))
         else:
-            cost = square * sizes[cluster] / (sizes[cluster] + 1)
+            cost = square * (sizes[cluster] / (sizes[cluster] + 1.0))
             if cost < enter:
                 enter, target = cost, cluster
     return leave, enter, target
 
 
 @kernel
-def _move(x, c, target, centers, sizes):
-    """Take x out of cluster c and put it into `target`."""
-    sizes[c] -= 1
-    sizes[target] += 1
-    for j in range(x.shape[0]):
-        centers[c, j] -= (x[j] - centers[c, j]) / sizes[c]
-        centers[target, j] += (x[j] - centers[target, j]) / sizes[target]
-
-
-@kernel
-def sweep(X, labels, centers, sizes):
-    """One pass over the rows, each moved where that pays; returns the number of moves.
-
-    A tile of rows is weighed against the centres as they are when it is reached. Rows that would
-    stay are done; one that would move is weighed again by itself, with the centres of that moment.
-    """
-    n, d = X.shape
-    k = centers.shape[0]
-    tile = np.empty((d, TILE))
-    rows = np.empty(TILE, np.int64)
-    own = np.empty(TILE, np.int64)
-    distance = np.empty(TILE)
-    leave = np.empty(TILE)
-    enter = np.empty(TILE)
+def apply_moves(X, movers, count, labels, centers, sizes, upper, lower, drift):
+    """Move each row that still wants to; returns the number of moves and the new `shrink`."""
+    k, d = centers.shape
+    smallest = sizes.copy()
+    largest = sizes.copy()
+    drift[:] = 0.0
     moves = 0
-    for first in range(0, n, TILE):
-        count = min(TILE, n - first)
-        for p in range(TILE):
-            rows[p] = first + p
-            own[p] = labels[first + min(p, count - 1)]
-            leave[p] = 0.0
-            enter[p] = np.inf
-        load_tile(X, rows, count, tile)
-        for c in range(k):
-            tile_distances(tile, centers[c], distance)
-            weight = sizes[c] / (sizes[c] + 1.0)
-            for p in range(TILE):
-                if own[p] == c:
-                    leave[p] = distance[p]
-                else:
-                    enter[p] = min(enter[p], weight * distance[p])
-        for p in range(count):
-            i, c = first + p, own[p]
-            if sizes[c] > 1 and enter[p] < leave[p] * (sizes[c] / (sizes[c] - 1.0)):
-                out, into, target = _best_move(X[i], c, centers, sizes)
-                if out - into > _LEAST_GAIN * out:
-                    _move(X[i], c, target, centers, sizes)
-                    labels[i] = target
-                    moves += 1
-    return moves
+    for m in range(count):
+        i = movers[m]
+        c = labels[i]
+        if sizes[c] == 1:
+            continue
+        leave, enter, target = _best_move(X[i], c, centers, sizes)
+        if leave - enter <= _LEAST_GAIN * leave:
+            continue
+        sizes[c] -= 1
+        sizes[target] += 1
+        smallest[c] = min(smallest[c], sizes[c])
+        largest[target] = max(largest[target], sizes[target])
+        away = toward = 0.0
+        for j in range(d):
+            t = (X[i, j] - centers[c, j]) / sizes[c]
+            centers[c, j] -= t
+            away += t * t
+            t = (X[i, j] - centers[target, j]) / sizes[target]
+            centers[target, j] += t
+            toward += t * t
+        drift[c] += math.sqrt(away)
+        drift[target] += math.sqrt(toward)
+        labels[i] = target
+        upper[i] = np.inf  # weighed again in the next sweep
+        lower[i] = 0.0
+        moves += 1
+    shrink = 1.0
+    for c in range(k):
+        if smallest[c] < largest[c]:
+            shrink = min(shrink, root_weight(smallest[c]) / root_weight(largest[c]))
+    return moves, shrink
 
 
 @kernel
-def descend(X, labels, centers, sizes, max_sweeps):
-    """Sweep until no row moves; `labels` in and out, `centers` and `sizes` out."""
+def start(X, labels, old, old_sizes, centers, sizes, drift):
+    """Write centroids and sizes of `labels`, and how far they are from `old`, where bounds hold.
+
+    Returns the `shrink` that goes with `drift`.
+    """
     centroids(X, labels, centers, sizes)
+    shrink = 1.0
+    for c in range(old.shape[0]):
+        square = 0.0
+        for j in range(old.shape[1]):
+            t = centers[c, j] - old[c, j]
+            square += t * t
+        drift[c] = math.sqrt(square) * _UP
+        if sizes[c] < old_sizes[c]:
+            shrink = min(shrink, root_weight(sizes[c]) / root_weight(old_sizes[c]))
+    return shrink
+
+
+@kernel
+def descend(X, labels, centers, sizes, upper, lower, drift, shrink, enough, max_sweeps):
+    """Sweep until at most `enough` rows move; returns the inertia, moves left and `shrink`.
+
+    The bounds stay good for another call.
+    """
+    movers = np.empty(X.shape[0], np.int64)
+    moves = 0
     for _ in range(max_sweeps):
-        moves = sweep(X, labels, centers, sizes)
-        # Fresh centroids: the updates of a sweep have gathered rounding errors.
-        centroids(X, labels, centers, sizes)
-        if moves == 0:
+        found = scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers)
+        moves, shrink = apply_moves(X, movers, found, labels, centers, sizes, upper, lower, drift)
+        if moves <= enough:
             break
+    centroids(X, labels, centers, sizes)  # without the rounding errors of the moves
+    return sum_of_squares(X, labels, centers), moves, shrink

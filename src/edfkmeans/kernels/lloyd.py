@@ -5,6 +5,9 @@ import numpy as np
 from edfkmeans.kernels.compile import kernel
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
+# Rows in one piece of work: fixed, so that sums do not depend on the number of threads.
+BLOCK = 8192
+
 
 @kernel
 def assign(X, centers, labels):
@@ -52,13 +55,17 @@ def centroids(X, labels, centers, sizes):
 
 @kernel
 def sum_of_squares(X, labels, centers):
-    """Sum of squared distances of the rows to the centres they are labelled with."""
+    """Sum of squared distances of the rows to the centres they are labelled with.
+
+    Summed block by block, so that the sum is the same when blocks are done one at a time.
+    """
     total = 0.0
-    for i in range(X.shape[0]):
-        c = labels[i]
-        square = 0.0
-        for j in range(X.shape[1]):
-            t = X[i, j] - centers[c, j]
-            square += t * t
-        total += square
+    for first in range(0, X.shape[0], BLOCK):
+        part = 0.0
+        for i in range(first, min(first + BLOCK, X.shape[0])):
+            c = labels[i]
+            for j in range(X.shape[1]):
+                t = X[i, j] - centers[c, j]
+                part += t * t
+        total += part
     return total

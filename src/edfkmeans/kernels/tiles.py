@@ -7,7 +7,7 @@ directly: the expansion ``|x|^2 - 2 x.c + |c|^2`` loses the digits of tight, dis
 
 from edfkmeans.kernels.compile import kernel
 
-TILE = 32
+TILE = 48
 
 
 @kernel
@@ -23,21 +23,29 @@ def load_tile(X, rows, count, tile):
 def tile_distances(tile, center, out):
     """``out[p] = |tile[:, p] - center|^2``."""
     d = center.shape[0]
-    for p in range(TILE):
-        out[p] = 0.0
-    j = 0
-    while j + 3 < d:  # four coordinates at a time: `out` is loaded and stored a quarter as often
+    rest = d % 4
+    if rest == 0:
+        for p in range(TILE):
+            out[p] = 0.0
+    elif rest == 1:
+        c0 = center[0]
+        for p in range(TILE):
+            t0 = tile[0, p] - c0
+            out[p] = t0 * t0
+    elif rest == 2:
+        c0, c1 = center[0], center[1]
+        for p in range(TILE):
+            t0, t1 = tile[0, p] - c0, tile[1, p] - c1
+            out[p] = t0 * t0 + t1 * t1
+    else:
+        c0, c1, c2 = center[0], center[1], center[2]
+        for p in range(TILE):
+            t0, t1, t2 = tile[0, p] - c0, tile[1, p] - c1, tile[2, p] - c2
+            out[p] = t0 * t0 + t1 * t1 + t2 * t2
+    # Four coordinates at a time: `out` is loaded and stored a quarter as often.
+    for j in range(rest, d, 4):
         c0, c1, c2, c3 = center[j], center[j + 1], center[j + 2], center[j + 3]
         for p in range(TILE):
-            t0 = tile[j, p] - c0
-            t1 = tile[j + 1, p] - c1
-            t2 = tile[j + 2, p] - c2
-            t3 = tile[j + 3, p] - c3
+            t0, t1 = tile[j, p] - c0, tile[j + 1, p] - c1
+            t2, t3 = tile[j + 2, p] - c2, tile[j + 3, p] - c3
             out[p] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
-        j += 4
-    while j < d:
-        c0 = center[j]
-        for p in range(TILE):
-            t0 = tile[j, p] - c0
-            out[p] += t0 * t0
-        j += 1

@@ -1,0 +1,5 @@
+"""``python -m edfkmeans``: the command line."""
+
+from edfkmeans.cli import main
+
+main()

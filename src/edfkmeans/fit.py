@@ -1,0 +1,127 @@
+"""Fit: one clustering, and the descent to a single-point optimum."""
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from edfkmeans.backends.threads import Threads, ordered_sum, row_blocks
+from edfkmeans.kernels import hartigan, lloyd
+from edfkmeans.table import Floats
+
+Labels = npt.NDArray[np.int32]
+Sizes = npt.NDArray[np.int64]
+Bounds = npt.NDArray[np.float32]
+
+MAX_SWEEPS = 1000
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One clustering: labels, centroids, sizes and inertia in the units of a `Table`."""
+
+    labels: Labels
+    centers: Floats
+    sizes: Sizes
+    inertia: float
+
+
+class Descent:
+    """A clustering on its way down, with the bounds that spare most rows a look.
+
+    See `edfkmeans.kernels.hartigan` for what the bounds mean.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        n = len(values)
+        self.values = values
+        self.labels: Labels = np.empty(n, np.int32)
+        self.upper: Bounds = np.full(n, np.inf, np.float32)
+        self.lower: Bounds = np.zeros(n, np.float32)
+        self.moves = n
+
+    def start(self, old: Floats, old_sizes: Sizes) -> None:
+        """Begin from `labels`; the bounds hold for the centres `old`."""
+        self.centers = np.empty_like(old)
+        self.sizes = np.empty_like(old_sizes)
+        self.drift = np.empty(len(old))
+        self.shrink = hartigan.start(
+            self.values, self.labels, old, old_sizes, self.centers, self.sizes, self.drift
+        )
+
+    def run(self, pool: Threads, *, enough: int = 0, max_sweeps: int = MAX_SWEEPS) -> float:
+        """Sweep until at most `enough` rows move; returns the inertia."""
+        state = (self.labels, self.centers, self.sizes, self.upper, self.lower, self.drift)
+        blocks = row_blocks(len(self.values))
+        if pool.n_jobs == 1 or len(blocks) == 1:
+            inertia, self.moves, self.shrink = hartigan.descend(
+                self.values, *state, self.shrink, enough, max_sweeps
+            )
+            return float(inertia)
+        # The same sweeps, with the scan of the rows shared out.
+        movers = np.empty(len(self.values), np.int64)
+        for _ in range(max_sweeps):
+            pool.check()
+            found = pool.map(partial(self._scan, movers), blocks)
+            wanting = [movers[rows][:m] + rows.start for rows, m in zip(blocks, found, strict=True)]
+            want = np.concatenate(wanting)
+            self.moves, self.shrink = hartigan.apply_moves(self.values, want, len(want), *state)
+            if self.moves <= enough:
+                break
+        lloyd.centroids(self.values, self.labels, self.centers, self.sizes)
+        return inertia_of(self.values, self.labels, self.centers, pool)
+
+    def _scan(self, movers: npt.NDArray[np.int64], rows: slice) -> int:
+        return int(
+            hartigan.scan(
+                self.values[rows],
+                self.labels[rows],
+                self.centers,
+                self.sizes,
+                self.upper[rows],
+                self.lower[rows],
+                self.drift,
+                self.shrink,
+                movers[rows],
+            )
+        )
+
+
+def inertia_of(values: Floats, labels: Labels, centers: Floats, pool: Threads) -> float:
+    """Sum the squared distances to the centres, block by block."""
+    return ordered_sum(
+        pool.map(
+            lambda rows: float(lloyd.sum_of_squares(values[rows], labels[rows], centers)),
+            row_blocks(len(values)),
+        )
+    )
+
+
+def fit_of_labels(values: Floats, labels: Labels, k: int) -> Fit:
+    """Return the fit that labels stand for: their centroids, sizes and inertia."""
+    centers = np.empty((k, values.shape[1]))
+    sizes: Sizes = np.empty(k, np.int64)
+    lloyd.centroids(values, labels, centers, sizes)
+    return Fit(labels, centers, sizes, inertia_of(values, labels, centers, Threads(1)))
+
+
+def fit_from_centers(values: Floats, centers: Floats, pool: Threads) -> Fit:
+    """Give every row to its nearest centre, then descend to a single-point optimum."""
+    descent = Descent(values)
+    pool.map(
+        lambda rows: lloyd.assign(values[rows], centers, descent.labels[rows]),
+        row_blocks(len(values)),
+    )
+    descent.start(centers, np.ones(len(centers), np.int64))
+    inertia = descent.run(pool)
+    if descent.moves > 0:
+        warnings.warn(
+            f"A fit with {len(centers)} clusters still moved {descent.moves} rows after "
+            f"{MAX_SWEEPS} sweeps.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Fit(descent.labels, descent.centers, descent.sizes, inertia)

@@ -1,0 +1,70 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from conftest import blobs
+from edfkmeans import chain
+from edfkmeans.backends.threads import Threads
+from edfkmeans.fit import Descent, fit_from_centers, fit_of_labels
+from edfkmeans.kernels import chain as kernels
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(8, 40), st.integers(1, 4), st.integers(2, 5))
+def test_descent_from_anywhere_ends_in_an_optimum(seed, n, d, k):
+    """Truncated, taken up again, with whatever labels to begin with: the bounds hold."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, d)), rng.integers(1, 5))
+    descent = Descent(X)
+    descent.labels[:] = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    descent.start(np.zeros((k, d)), np.ones(k, np.int64))
+    before = naive.inertia(X, descent.labels)
+    pool = Threads(1)
+    for sweeps in (1, 1, 2, 1000):
+        after = descent.run(pool, max_sweeps=sweeps)
+        assert after <= before * (1 + 1e-12) + 1e-12
+        before = after
+    if len(np.unique(X, axis=0)) >= k:
+        assert descent.moves == 0
+        assert naive.is_single_point_optimum(X, descent.labels)
+        np.testing.assert_allclose(descent.centers, naive.centroids(X, descent.labels), atol=1e-12)
+
+
+def test_weigh_equals_loops():
+    X, labels = blobs(4, n=30)
+    fit = fit_of_labels(X, labels.astype(np.int32), 4)
+    n = len(X)
+    nearest, target = np.empty(n, np.int32), np.empty(n, np.int32)
+    own, enter = np.empty(n), np.empty(n)
+    kernels.weigh(X, fit.centers, fit.sizes, nearest, own, enter, target)
+    for i in range(n):
+        squares = [sum((X[i] - center) ** 2) for center in fit.centers]
+        c = int(np.argmin(squares))
+        prices = {
+            other: squares[other] * fit.sizes[other] / (fit.sizes[other] + 1)
+            for other in range(4)
+            if other != c
+        }
+        assert nearest[i] == c
+        assert target[i] == min(prices, key=prices.get)
+        np.testing.assert_allclose([own[i], enter[i]], [squares[c], min(prices.values())])
+
+
+def test_draws_follow_the_weights():
+    weights = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
+    drawn = np.empty(1000, np.int64)
+    kernels.draw(weights, (np.arange(1000) + 0.5) / 1000, drawn)
+    assert np.bincount(drawn, minlength=5).tolist() == [0, 250, 0, 750, 0]
+
+
+def test_two_centres_on_one_spot_come_apart():
+    X, _ = blobs(3)
+    fit = fit_from_centers(X, X[[0, 0, 0]], Threads(1))
+    assert fit.sizes.min() > 0
+    assert len(np.unique(fit.centers, axis=0)) == 3
+
+
+def test_a_fit_no_better_than_its_neighbour_is_split_off_anew():
+    X, _ = blobs(3)
+    fit = fit_from_centers(X, X[[0, 50]], Threads(1))
+    assert chain._split(X, fit, Threads(1)).inertia < fit.inertia
