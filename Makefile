@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?=
 
-.PHONY: run test setup lint docs-pictures dist clean
+.PHONY: run test setup lint docs-pictures bench dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -28,6 +28,18 @@ lint: $(VENV)/.dev
 
 docs-pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures.py
+
+# Speed and memory against peers; BENCHMARK and REFERENCE name the 28 sets and their best inertia.
+BENCHMARK ?= ../shared/benchmark
+REFERENCE ?= ../shared/reference/best_known_inertia.csv
+bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/dof.py
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/peers.py
+	if [ -d "$(BENCHMARK)" ]; then $(BIN)/python benchmarks/best_known.py "$(BENCHMARK)" "$(REFERENCE)"; fi
+	$(BIN)/python benchmarks/tables.py
 
 dist: $(VENV)/.dev
 	$(BIN)/python -m build

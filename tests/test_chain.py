@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import blobs
-from edfkmeans import chain
+from edfkmeans import chain, fit_path
 from edfkmeans.backends.threads import Threads
 from edfkmeans.fit import Descent, fit_from_centers, fit_of_labels
 from edfkmeans.kernels import chain as kernels
@@ -68,3 +68,37 @@ def test_a_fit_no_better_than_its_neighbour_is_split_off_anew():
     X, _ = blobs(3)
     fit = fit_from_centers(X, X[[0, 50]], Threads(1))
     assert chain._split(X, fit, Threads(1)).inertia < fit.inertia
+
+
+def test_more_rows_than_the_sample(monkeypatch):
+    """The rounds see a sample, the result all rows: nearly as low, and the same for any threads."""
+    rng = np.random.default_rng(0)
+    X = 1.5 * rng.normal(size=(6, 3))[rng.integers(0, 6, 4000)] + rng.normal(size=(4000, 3))
+    full = fit_path(X, 12, random_state=0)
+    monkeypatch.setattr(chain, "SAMPLE", 1000)
+    reported = []
+    fits = chain.chain_fits(X, 13, 2, 0, 1, lambda k, inertia: reported.append(k))
+    assert len(reported) == chain.count_steps(4000, 13, 2)
+    sampled = fit_path(X, 12, random_state=0, n_jobs=1)
+    assert (sampled.inertia < full.inertia * 1.01).all()
+    assert (np.diff(sampled.inertia) < 0).all()
+    np.testing.assert_array_equal(
+        sampled.inertia, fit_path(X, 12, random_state=0, n_jobs=2).inertia
+    )
+    assert [len(fit.sizes) for fit in fits] == list(range(1, 14))
+
+
+def test_a_sample_with_fewer_distinct_rows_than_clusters(monkeypatch):
+    monkeypatch.setattr(chain, "SAMPLE", 20)
+    X = np.zeros((3000, 2))
+    X[:40] = np.random.default_rng(0).normal(size=(40, 2))
+    path = fit_path(X, 8, random_state=0)
+    assert min(path.sizes(9)) > 0
+    assert (np.diff(path.inertia) < 0).all()
+
+
+def test_steps_that_are_reported():
+    X, _ = blobs(3)
+    reported = []
+    chain.chain_fits(X, 5, 3, 0, 2, lambda k, inertia: reported.append(k))
+    assert len(reported) == chain.count_steps(len(X), 5, 3)

@@ -29,6 +29,14 @@ def test_public_names():
         edfkmeans.magic  # noqa: B018
 
 
+def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+    import tables
+
+    text = README.read_text()
+    assert tables.filled(text) == text
+
+
 def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -126,6 +126,18 @@ def test_other_numbers_give_the_same_k(data):
     assert answer(data).k == 3
 
 
+def test_single_precision_stays_single_and_agrees():
+    single = X.astype(np.float32)
+    assert read_table(single).values.dtype == np.float32
+    assert read_table(X.astype(np.float16)).values.dtype == np.float64
+    double = answer(single.astype(np.float64))
+    np.testing.assert_allclose(answer(single).table, double.table, rtol=1e-5)
+    np.testing.assert_array_equal(answer(single).labels, double.labels)
+    np.testing.assert_array_equal(
+        EDFKMeans(random_state=0).fit(single).predict(single), double.labels
+    )
+
+
 def test_booleans():
     rng = np.random.default_rng(0)
     prototypes = np.eye(3, dtype=bool).repeat(12, axis=1)

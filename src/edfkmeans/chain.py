@@ -1,33 +1,40 @@
 """The chain over k: fits made from their neighbours' by one centre more or one centre less.
 
-Going up, the fit with k clusters gets a further centre: rows are drawn by their squared distance,
-as in greedy k-means++, those that would save most at once are tried, and the one that got lowest
-after a few sweeps is taken down to an optimum. Going down, the clusters that cost least to dissolve
-are tried in the same way. Up and down together swap centres, which is what restarts hope for and
-seldom get.
+For small k it begins with k-means++ starts. Going up, the fit with k clusters gets a further
+centre: rows are drawn by their squared distance, as in greedy k-means++, those that would save most
+at once are tried, and the one that got lowest after a few sweeps is taken down to an optimum. Going
+down, the clusters that cost least to dissolve are tried in the same way. Up and down together swap
+centres, which is what restarts hope for and seldom get.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from edfkmeans.backends.threads import Threads, row_blocks
-from edfkmeans.fit import Descent, Fit, Sizes, fit_from_centers
+from edfkmeans.fit import Descent, Fit, Sizes, fit_from_centers, fit_of_labels
 from edfkmeans.kernels import chain as kernels
 from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.seeding import stream
-from edfkmeans.table import Floats
+from edfkmeans.table import Floats, Values
 
 ROUNDS = 2
+# k-means++ starts: so many over k, for k up to the second number.
+_STARTS, _FEW = 40, 12
 _DRAWS = 16
-_TRIED = 4
-_TRIAL_SWEEPS = 3
-# In the chain a fit may stop this close to its optimum (moves per row); at the end none does.
+_TRIED = 3
+_TRIAL_SWEEPS = 2
+# A trial that is this much above the best fit known after them is not taken further.
+_BEHIND = 0.003
+# In the chain a fit may stop this close to its optimum (moves per row). At the end it may so only
+# with more than SAMPLE rows, where the last moves take most of the time and gain some 1e-5.
 _ENOUGH = 1 / 2000
-# Below this, threads take a chain each; above, those that are left over share the rows of one
-# chain; and above the second, all do, as every chain needs memory of its own.
-_SOME_ROWS, _MANY_ROWS = 4 * BLOCK, 64 * BLOCK
+# More rows than this, and the rounds are run on so many drawn at random; the fits are then refined
+# on all rows, and one chain over all rows looks for what the sample did not show.
+SAMPLE = 16 * BLOCK
+# From here on, threads that have no chain of their own share the rows of one.
+_MANY_ROWS = 4 * BLOCK
 
 
 @dataclass(frozen=True)
@@ -43,35 +50,28 @@ Found = dict[int, Centers]
 Report = Callable[[int, float], None]
 
 
+def count_steps(n: int, k_last: int, n_chains: int) -> int:
+    """Count the fits that `chain_fits` will report."""
+    chains = ROUNDS * n_chains + (n > SAMPLE)
+    return chains * (2 * k_last - 3) + min(k_last, _FEW) - 1
+
+
 def chain_fits(
-    values: Floats, k_last: int, n_chains: int, seed: int, n_jobs: int, report: Report
+    values: Values, k_last: int, n_chains: int, seed: int, n_jobs: int, report: Report
 ) -> list[Fit]:
     """Fit k = 1 .. k_last: chains with random streams of their own, the best of which go on."""
     n = len(values)
-    mean = values.mean(axis=0, keepdims=True)
-    best: Found = {1: Centers(mean, np.array([n]), float(((values - mean) ** 2).sum()))}
     with Threads(n_jobs) as pool:
-        apart = n < (_SOME_ROWS if n_jobs > n_chains else _MANY_ROWS)
-        for round_ in range(ROUNDS):
-            before = dict(best)
-
-            def one(chain: int, before: Found = before, round_: int = round_) -> Found:
-                number = round_ * n_chains + chain
-                steps = _Chain(values, pool, Threads(1) if apart else pool, report)
-                return steps.up_and_down(before, k_last, seed, number)
-
-            numbers = range(n_chains)
-            results = pool.map(one, numbers) if apart else [one(chain) for chain in numbers]
-            for found in results:
-                best = {k: min((best.get(k, fit), fit), key=_inertia) for k, fit in found.items()}
-        inner = Threads(1) if apart else pool
-
-        def finish(k: int) -> Fit:
-            pool.check()
-            return fit_from_centers(values, best[k].centers, inner)
-
-        ks = range(k_last, 0, -1)
-        fits = (pool.map(finish, ks) if apart else [finish(k) for k in ks])[::-1]
+        if n <= SAMPLE:
+            best = _rounds(values, k_last, n_chains, seed, pool, report)
+        else:
+            drawn = np.sort(stream(seed, 0, 0).choice(n, SAMPLE, replace=False))
+            best = _rounds(values[drawn], k_last, n_chains, seed, pool, report)
+            best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
+            chain = _Chain(values, pool, pool, report)
+            best = chain.up_and_down(best, k_last, seed, ROUNDS * n_chains)
+            del chain
+        fits = _refine(values, best, pool)
         for k in range(1, k_last):
             # One centre more never costs anything; should a fit say so, it is a poor one.
             if fits[k].inertia >= fits[k - 1].inertia:
@@ -79,20 +79,101 @@ def chain_fits(
     return fits
 
 
-def _split(values: Floats, fit: Fit, pool: Threads) -> Fit:
+def _rounds(
+    values: Values, k_last: int, n_chains: int, seed: int, pool: Threads, report: Report
+) -> Found:
+    """Run the chains, each on from the best that all of them found in the round before."""
+    apart = len(values) < _MANY_ROWS or pool.n_jobs <= n_chains
+    best = {1: _remember(fit_of_labels(values, np.zeros(len(values), np.int32), 1))}
+    for k, fit in enumerate(_few_clusters(values, k_last, seed, pool, apart), start=2):
+        best[k] = fit
+        report(k, fit.inertia)
+    for first in range(0, ROUNDS * n_chains, n_chains):
+
+        def one(number: int, known: Found = best) -> Found:
+            chain = _Chain(values, pool, Threads(1) if apart else pool, report)
+            return chain.up_and_down(known, k_last, seed, number)
+
+        numbers = range(first, first + n_chains)
+        results = pool.map(one, numbers) if apart else [one(number) for number in numbers]
+        best = {
+            k: min((found[k] for found in results), key=lambda fit: fit.inertia)
+            for k in range(1, k_last + 1)
+        }
+    return best
+
+
+def _few_clusters(
+    values: Values, k_last: int, seed: int, pool: Threads, apart: bool
+) -> list[Centers]:
+    """Run k-means++ starts for small k, where they cost little.
+
+    With fewer centres than there are groups, the question is which groups to join, and one centre
+    more or less rarely leads from one answer to a better one.
+    """
+    inner = Threads(1) if apart else pool
+
+    def best_start(k: int) -> Centers:
+        lowest = np.inf
+        for start in range(_STARTS // k):
+            pool.check()
+            seeds = plusplus_rows(values, k, stream(seed, k, 1_000_000 + start))
+            trial = Descent.from_centers(values, seeds, inner)
+            inertia = trial.run(inner, max_sweeps=_TRIAL_SWEEPS)
+            if inertia < lowest:
+                lowest, lead = inertia, trial
+        inertia = lead.run(inner, enough=int(_ENOUGH * len(values)))
+        return Centers(lead.centers, lead.sizes, inertia)
+
+    ks = range(2, min(k_last, _FEW) + 1)
+    return pool.map(best_start, ks) if apart else [best_start(k) for k in ks]
+
+
+def plusplus_rows(values: Values, k: int, rng: np.random.Generator) -> Floats:
+    """Choose k distinct rows by greedy k-means++ (Arthur, Vassilvitskii 2007)."""
+    chosen = values[rng.integers(len(values), size=1)].astype(np.float64)
+    own = np.full(len(values), np.inf, np.float32)
+    while len(chosen) < k:
+        kernels.approach(values, chosen[-1], own)
+        drawn = np.empty(2 + int(np.log(k)), np.int64)
+        kernels.draw(own, np.sort(rng.random(len(drawn))), drawn)
+        gain = np.empty(len(drawn))
+        kernels.gains(values, own, values[drawn].astype(np.float64), gain)
+        chosen = np.vstack([chosen, values[drawn[gain.argmax()]]])
+    return chosen
+
+
+def _refine(values: Values, best: Found, pool: Threads) -> list[Fit]:
+    """Take every fit down to its optimum on all rows."""
+    small = np.min_scalar_type(len(best))
+    enough = int(_ENOUGH * len(values)) if len(values) > SAMPLE else 0
+
+    def one(k: int, inner: Threads) -> Fit:
+        pool.check()
+        fit = fit_from_centers(values, best[k].centers, inner, enough=enough)
+        return replace(fit, labels=fit.labels.astype(small))
+
+    ks = sorted(best)
+    if len(values) > SAMPLE:
+        return [one(k, pool) for k in ks]
+    # Large k first: the longest tasks must not be the last ones.
+    return pool.map(lambda k: one(k, Threads(1)), ks[::-1])[::-1]
+
+
+def _remember(fit: Fit) -> Centers:
+    return Centers(fit.centers, fit.sizes, fit.inertia)
+
+
+def _split(values: Values, fit: Fit, pool: Threads) -> Fit:
     """Put a further centre on the row furthest from its own."""
     away = ((values - fit.centers[fit.labels]) ** 2).sum(axis=1).argmax()
     return fit_from_centers(values, np.vstack([fit.centers, values[away]]), pool)
 
 
-def _inertia(fit: Centers) -> float:
-    return fit.inertia
-
-
 class _Chain:
     """One chain at work: the weights of the fit it stands on, and room for two trials."""
 
-    def __init__(self, values: Floats, outer: Threads, pool: Threads, report: Report) -> None:
+    def __init__(self, values: Values, outer: Threads, pool: Threads, report: Report) -> None:
         n = len(values)
         self.values = values
         self.outer = outer
@@ -110,25 +191,29 @@ class _Chain:
         """Go up to k_last and back to 2; returns the best fit seen for every k."""
         best = dict(known)
         for k in range(1, k_last):
-            self._keep(best, k + 1, self._more(best[k], stream(seed, k, number)))
+            self._settle(best, k + 1, self._more(best[k], stream(seed, k, number)))
         for k in range(k_last - 1, 1, -1):
-            self._keep(best, k, self._fewer(best[k + 1]))
+            self._settle(best, k, self._fewer(best[k + 1]))
         return best
 
-    def _keep(self, best: Found, k: int, fit: Centers) -> None:
-        if k not in best or fit.inertia < best[k].inertia:
-            best[k] = fit
+    def _settle(self, best: Found, k: int, lowest: float) -> None:
+        """Take the trial that leads down to (nearly) its optimum, unless it is clearly behind."""
+        if k not in best or lowest < best[k].inertia * (1 + _BEHIND):
+            lead = self.lead
+            inertia = lead.run(self.pool, enough=int(_ENOUGH * len(self.values)))
+            if k not in best or inertia < best[k].inertia:
+                best[k] = Centers(lead.centers, lead.sizes, inertia)
         self.report(k, best[k].inertia)
 
-    def _more(self, base: Centers, rng: np.random.Generator) -> Centers:
-        """Add a centre to a fit."""
+    def _more(self, base: Centers, rng: np.random.Generator) -> float:
+        """Add a centre to a fit; returns how low the trial that leads has got."""
         k = len(base.sizes)
         self._stand_on(base)
         drawn = np.empty(_DRAWS, np.int64)
         kernels.draw(self.own, np.sort(rng.random(_DRAWS)), drawn)
         rows = np.unique(drawn)
         gain = np.empty((len(self.blocks), len(rows)))
-        points = self.values[rows]
+        points = self.values[rows].astype(np.float64)
 
         def block(number: int) -> None:
             part = self.blocks[number]
@@ -142,12 +227,12 @@ class _Chain:
                 self.values, rows[choice], k, self.labels, self.own, self.enter,
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
-            old = np.concatenate([base.centers, self.values[rows[choice]][None]])
+            old = np.vstack([base.centers, points[choice]])
             lowest = self._try(old, np.append(base.sizes, taken), lowest)
-        return self._finish()
+        return lowest
 
-    def _fewer(self, base: Centers) -> Centers:
-        """Dissolve a cluster of a fit."""
+    def _fewer(self, base: Centers) -> float:
+        """Dissolve a cluster of a fit; returns how low the trial that leads has got."""
         k = len(base.sizes)
         self._stand_on(base)
         costs = np.empty(k)
@@ -162,7 +247,7 @@ class _Chain:
             order = np.arange(k - 1)
             order[order == r] = k - 1
             lowest = self._try(base.centers[order], base.sizes[order], lowest)
-        return self._finish()
+        return lowest
 
     def _stand_on(self, base: Centers) -> None:
         """Find the rows of a fit, what they cost and where else they might go."""
@@ -185,9 +270,3 @@ class _Chain:
             return lowest
         self.trial, self.lead = self.lead, trial
         return inertia
-
-    def _finish(self) -> Centers:
-        """Take the trial that leads down to (nearly) its optimum."""
-        lead = self.lead
-        inertia = lead.run(self.pool, enough=int(_ENOUGH * len(self.values)))
-        return Centers(lead.centers, lead.sizes, inertia)

@@ -16,7 +16,7 @@ from edfkmeans.fit import Labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import Fits
 from edfkmeans.selection import Method, Selection, select_k
-from edfkmeans.table import Floats, check_numeric
+from edfkmeans.table import Floats, Values, check_numeric
 
 
 class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -150,7 +150,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         origin = self.cluster_centers_.mean(axis=0)
         return np.asarray(pairwise_distances(array - origin, self.cluster_centers_ - origin))
 
-    def _check_new(self, X: Any) -> Floats:
+    def _check_new(self, X: Any) -> Values:
         check_is_fitted(self)
         array = check_numeric(X)
         validate_data(self, X, reset=False, skip_check_array=True)

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from edfkmeans.backends.threads import Threads, ordered_sum, row_blocks
 from edfkmeans.kernels import hartigan, lloyd
-from edfkmeans.table import Floats
+from edfkmeans.table import Floats, Values
 
 Labels = npt.NDArray[np.int32]
+SmallLabels = npt.NDArray[np.unsignedinteger[Any]]
 Sizes = npt.NDArray[np.int64]
 Bounds = npt.NDArray[np.float32]
 
@@ -23,7 +25,7 @@ MAX_SWEEPS = 1000
 class Fit:
     """One clustering: labels, centroids, sizes and inertia in the units of a `Table`."""
 
-    labels: Labels
+    labels: Labels | SmallLabels
     centers: Floats
     sizes: Sizes
     inertia: float
@@ -35,13 +37,24 @@ class Descent:
     See `edfkmeans.kernels.hartigan` for what the bounds mean.
     """
 
-    def __init__(self, values: Floats) -> None:
+    def __init__(self, values: Values) -> None:
         n = len(values)
         self.values = values
         self.labels: Labels = np.empty(n, np.int32)
         self.upper: Bounds = np.full(n, np.inf, np.float32)
         self.lower: Bounds = np.zeros(n, np.float32)
         self.moves = n
+
+    @classmethod
+    def from_centers(cls, values: Values, centers: Floats, pool: Threads) -> Self:
+        """Give every row to its nearest centre and begin from there."""
+        descent = cls(values)
+        pool.map(
+            lambda rows: lloyd.assign(values[rows], centers, descent.labels[rows]),
+            row_blocks(len(values)),
+        )
+        descent.start(centers, np.ones(len(centers), np.int64))
+        return descent
 
     def start(self, old: Floats, old_sizes: Sizes) -> None:
         """Begin from `labels`; the bounds hold for the centres `old`."""
@@ -90,7 +103,7 @@ class Descent:
         )
 
 
-def inertia_of(values: Floats, labels: Labels, centers: Floats, pool: Threads) -> float:
+def inertia_of(values: Values, labels: Labels, centers: Floats, pool: Threads) -> float:
     """Sum the squared distances to the centres, block by block."""
     return ordered_sum(
         pool.map(
@@ -100,7 +113,7 @@ def inertia_of(values: Floats, labels: Labels, centers: Floats, pool: Threads) -
     )
 
 
-def fit_of_labels(values: Floats, labels: Labels, k: int) -> Fit:
+def fit_of_labels(values: Values, labels: Labels, k: int) -> Fit:
     """Return the fit that labels stand for: their centroids, sizes and inertia."""
     centers = np.empty((k, values.shape[1]))
     sizes: Sizes = np.empty(k, np.int64)
@@ -108,16 +121,14 @@ def fit_of_labels(values: Floats, labels: Labels, k: int) -> Fit:
     return Fit(labels, centers, sizes, inertia_of(values, labels, centers, Threads(1)))
 
 
-def fit_from_centers(values: Floats, centers: Floats, pool: Threads) -> Fit:
-    """Give every row to its nearest centre, then descend to a single-point optimum."""
-    descent = Descent(values)
-    pool.map(
-        lambda rows: lloyd.assign(values[rows], centers, descent.labels[rows]),
-        row_blocks(len(values)),
-    )
-    descent.start(centers, np.ones(len(centers), np.int64))
-    inertia = descent.run(pool)
-    if descent.moves > 0:
+def fit_from_centers(values: Values, centers: Floats, pool: Threads, *, enough: int = 0) -> Fit:
+    """Give every row to its nearest centre, then descend to a single-point optimum.
+
+    With `enough` above 0, only so far that no more than so many rows move in a sweep.
+    """
+    descent = Descent.from_centers(values, centers, pool)
+    inertia = descent.run(pool, enough=enough)
+    if descent.moves > enough:
         warnings.warn(
             f"A fit with {len(centers)} clusters still moved {descent.moves} rows after "
             f"{MAX_SWEEPS} sweeps.",

@@ -9,12 +9,13 @@ import numpy.typing as npt
 from tqdm.auto import tqdm
 
 from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.chain import ROUNDS, Report, chain_fits
-from edfkmeans.fit import Fit, Labels, fit_from_centers, fit_of_labels
+from edfkmeans.chain import Report, chain_fits, count_steps
+from edfkmeans.fit import Fit, Labels, SmallLabels, fit_from_centers, fit_of_labels
 from edfkmeans.seeding import entropy, random_rows, stream
 from edfkmeans.table import (
     Floats,
     Table,
+    Values,
     check_one_of,
     check_whole,
     count_distinct,
@@ -62,7 +63,7 @@ class KMeansPath:
     n_samples: int
     n_features: int
     fits: str
-    _labels: tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
+    _labels: tuple[SmallLabels, ...]
     _centers: tuple[Floats, ...]
 
     @property
@@ -163,7 +164,8 @@ def fit_path(
     """Fit k-means for k = 1 .. k_max + 1.
 
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
-    (Lloyd's algorithm, which most libraries stop at, does not promise that.)
+    (Lloyd's algorithm, which most libraries stop at, does not promise that.) With more than 131072
+    rows, "best" stops when fewer than one row in 2000 moves in a sweep.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def fit_table(
     n_jobs = effective_jobs(n_jobs)
     k_max = check_k_max(table, k_max)
     seed = entropy(random_state)
-    steps = {"best": 2 * ROUNDS * n_init * k_max, "paper": k_max + 1}[fits]
+    steps = {"best": count_steps(table.n_samples, k_max + 1, n_init), "paper": k_max + 1}[fits]
     with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit") as bar:
 
         def report(k: int, inertia: float) -> None:
@@ -242,10 +244,10 @@ def fit_table(
 
 
 def random_fits(
-    values: Floats, k_last: int, n_init: int, seed: int, n_jobs: int, report: Report
+    values: Values, k_last: int, n_init: int, seed: int, n_jobs: int, report: Report
 ) -> list[Fit]:
     """Fit k = 1 .. k_last as the paper does: the best of some random starts for each k."""
-    distinct = np.unique(values, axis=0)
+    distinct: Any = np.unique(values, axis=0)
     with Threads(n_jobs) as pool:
 
         def one_start(k: int, start: int) -> Fit:
@@ -297,6 +299,6 @@ def _path(table: Table, fits: list[Fit], kind: str) -> KMeansPath:
         n_samples=table.n_samples,
         n_features=table.n_features,
         fits=kind,
-        _labels=tuple(fit.labels.astype(small) for fit in fits),
+        _labels=tuple(fit.labels.astype(small, copy=False) for fit in fits),
         _centers=tuple(table.to_original(fit.centers) for fit in fits),
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from edfkmeans.table import Floats
+from edfkmeans.table import Floats, Values
 
 
 def entropy(random_state: Any) -> int:
@@ -20,6 +20,6 @@ def stream(seed: int, k: int, start: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, start)))
 
 
-def random_rows(X: Floats, k: int, rng: np.random.Generator) -> Floats:
+def random_rows(X: Values, k: int, rng: np.random.Generator) -> Floats:
     """Take k rows at random; X must hold distinct rows for these to be distinct."""
-    return X[rng.choice(X.shape[0], k, replace=False)]
+    return X[rng.choice(X.shape[0], k, replace=False)].astype(np.float64)

@@ -261,7 +261,9 @@ def _check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
             f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
             f"X has {table.n_samples} and {table.n_features}. Give the X of the path."
         )
-    spread = float(table.squared(np.square(table.values).sum()))
+    spread = float(
+        table.squared(np.einsum("ij,ij->", table.values, table.values, dtype=np.float64))
+    )
     if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
         raise ValueError(
             f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "

@@ -1,7 +1,7 @@
 """Table: the data as every later step wants them, checked, centred and of unit size."""
 
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 Floats = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Table:
     costs none), because those of values near 1e-150 or 1e150 leave the range of a float.
     """
 
-    values: Floats
+    values: Values
     offset: Floats
     scale: float
     n_features: int
@@ -38,7 +39,7 @@ class Table:
     def squared(self, squares: Any) -> Any:
         """Squared lengths in the units of X; infinite or zero where a float cannot hold them."""
         with np.errstate(over="ignore", under="ignore"):
-            return np.multiply(np.multiply(squares, self.scale), self.scale)
+            return np.multiply(np.multiply(squares, self.scale, dtype=np.float64), self.scale)
 
     def from_original(self, points: Floats) -> Floats:
         """Scale and centre other points in the same way."""
@@ -46,34 +47,44 @@ class Table:
 
 
 def read_table(X: Any, *, n_min: int = 2) -> Table:
-    """Check X and bring it into the form the kernels want."""
+    """Check X and bring it into the form the kernels want: one copy, float32 staying float32."""
     raw = check_numeric(X)
     n, d = raw.shape
     if n < n_min:
         raise ValueError(f"n_samples={n}, but at least {n_min} rows are needed. Give more rows.")
-    peak = float(np.abs(raw).max())
-    unit = _power_of_two(peak)
-    values = raw / unit
-    constant = values.min(axis=0) == values.max(axis=0)
-    mean = np.where(constant, values[0], values.mean(axis=0))
-    values -= mean
+    low, high = raw.min(axis=0).astype(np.float64), raw.max(axis=0).astype(np.float64)
+    unit = _power_of_two(max(high.max(), -low.min()))
+    constant = low == high
+    mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(d)))
     # The mean of large numbers is off by a little; what is left of it is small and so exact.
-    rest = values.mean(axis=0)
-    values -= rest
-    spread = float(np.abs(values).max())
-    shrink = _power_of_two(spread)
-    if shrink != 1.0:
-        values /= shrink
+    rest = np.where(constant, 0.0, _mean(raw, unit, mean))
+    shrink = _power_of_two(max((high / unit - mean).max(), (mean - low / unit).max()))
+    values = np.empty_like(raw)
+    for rows in _row_blocks(n):
+        values[rows] = ((raw[rows] / unit - mean) - rest) / shrink
     return Table(
-        values=np.ascontiguousarray(values),
+        values=values,
         offset=(mean + rest) * unit,
         scale=unit * shrink,
         n_features=d - int(constant.sum()),
     )
 
 
-def check_numeric(X: Any) -> Floats:
-    """Return X as a C-contiguous float64 matrix, or raise an error that says what to do."""
+def _mean(raw: Values, unit: float, about: Floats) -> Floats:
+    """Column means of ``raw / unit - about``, without a copy of the whole."""
+    total = np.zeros(raw.shape[1])
+    for rows in _row_blocks(len(raw)):
+        total += (raw[rows] / unit - about).sum(axis=0)
+    return total / len(raw)
+
+
+def _row_blocks(n: int, size: int = 16384) -> Iterator[slice]:
+    for first in range(0, n, size):
+        yield slice(first, first + size)
+
+
+def check_numeric(X: Any) -> Values:
+    """Return X as a C-contiguous matrix of floats, or raise an error that says what to do."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
@@ -87,7 +98,9 @@ def check_numeric(X: Any) -> Floats:
             "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
         )
     try:
-        array = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+        array: Values = check_array(
+            X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False, input_name="X"
+        )
     except ValueError as error:
         if "could not convert string" in str(error):
             raise ValueError(
@@ -106,10 +119,10 @@ def check_numeric(X: Any) -> Floats:
             f"Input X contains {kind}{both}: {many} in row {rows[0]} (counted from 0), "
             f"column {name!r}. Drop those rows or fill them{fill}."
         )
-    return np.asarray(array, dtype=np.float64)
+    return array
 
 
-def count_distinct(values: Floats, at_most: int) -> int:
+def count_distinct(values: Values, at_most: int) -> int:
     """Count distinct rows, but stop at `at_most`: usually a look at the first few is enough."""
     seen: set[bytes] = set()
     for row in values:

@@ -112,7 +112,7 @@ class Threads:
 
 
 def ordered_sum(parts: Sequence[float]) -> float:
-    """Sum in the order given, the same whoever made the parts."""
+    """Sum in the order given, as a kernel does (Python's own sum compensates for rounding)."""
     total = 0.0
     for part in parts:
         total += part

@@ -93,6 +93,17 @@ def gains(X, own, points, gain):
 
 
 @kernel
+def approach(X, point, own):
+    """Lower every row's squared distance to its nearest centre to that of a further centre."""
+    for i in range(X.shape[0]):
+        square = 0.0
+        for j in range(X.shape[1]):
+            t = X[i, j] - point[j]
+            square += t * t
+        own[i] = min(own[i], square)
+
+
+@kernel
 def insert(X, row, k, base_labels, own, enter, labels, upper, lower):
     """Put centre k on a row: it takes the rows it is nearer to; writes labels and bounds."""
     n, d = X.shape

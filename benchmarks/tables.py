@@ -1,0 +1,74 @@
+"""Put the tables of the results into the README, between their marks.
+
+Run with: python benchmarks/tables.py          (after python benchmarks/peers.py and the others)
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+from common import RESULTS
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def peers() -> str:
+    """Time and inertia against the others."""
+    table = pd.read_csv(RESULTS / "peers.csv", comment="#")
+    lines = ["| rows x columns | method | seconds | times ours | inertia above the best found |"]
+    lines.append("|---|---|---|---|---|")
+    for row in table.itertuples():
+        lines.append(
+            f"| {row.n:,} x {row.d} | {row.method} | {row.seconds:.2f} | {row.times_ours:.1f} "
+            f"| {row.mean_excess_percent:.2f} % |"
+        )
+    return "\n".join(lines)
+
+
+def best_known() -> str:
+    """Sum up the 28 sets in one sentence."""
+    table = pd.read_csv(RESULTS / "best_known.csv", comment="#").set_index("data_set")
+    row = table.loc["all"]
+    return (
+        f"On the paper's 28 data sets the fits for k = 1 .. 31 lie "
+        f"{row.mean_excess_percent:.2f} % above the best known inertia on average and "
+        f"{row.worst_excess_percent:.1f} % at worst (mean of three seeds); path and degrees of "
+        f"freedom take {row.seconds_path_and_dof:.0f} s for all of them together."
+    )
+
+
+def growth() -> str:
+    """Time and memory by the number of rows."""
+    table = pd.read_csv(RESULTS / "growth.csv", comment="#")
+    lines = ["| rows, 16 columns | path, s | degrees of freedom, s | peak memory / data |"]
+    lines.append("|---|---|---|---|")
+    for row in table.itertuples():
+        lines.append(
+            f"| {row.n:,} | {row.path_seconds:.1f} | {row.dof_seconds:.1f} "
+            f"| {row.peak_times_data:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    """Name the machine, as the results do."""
+    first = (RESULTS / "peers.csv").read_text().splitlines()[0]
+    return f"Machine: {first.lstrip('# ')}."
+
+
+def filled(text: str) -> str:
+    """Return the README's text with every part between marks made anew."""
+    for part in (peers, best_known, growth, machine):
+        mark = part.__name__
+        text, found = re.subn(
+            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
+            lambda match, part=part: match[1] + part() + match[2],
+            text,
+            flags=re.DOTALL,
+        )
+        assert found == 1, f"README.md has {found} places marked {mark}"
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(filled(README.read_text()))
