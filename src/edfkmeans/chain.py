@@ -7,7 +7,7 @@ down, the clusters that cost least to dissolve are tried in the same way. Up and
 centres, which is what restarts hope for and seldom get.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from edfkmeans.table import Floats, Values
 
 ROUNDS = 2
 # k-means++ starts: so many over k, for k up to the second number.
-_STARTS, _FEW = 40, 12
+_STARTS, _FEW = 24, 12
 _DRAWS = 16
 _TRIED = 3
 _TRIAL_SWEEPS = 2
@@ -31,7 +31,8 @@ _BEHIND = 0.003
 # with more than SAMPLE rows, where the last moves take most of the time and gain some 1e-5.
 _ENOUGH = 1 / 2000
 # More rows than this, and the rounds are run on so many drawn at random; the fits are then refined
-# on all rows, and one chain over all rows looks for what the sample did not show.
+# on all rows, and one chain over all rows looks for what the sample did not show: it takes a trial
+# further only if that is ahead of the best fit known at once.
 SAMPLE = 16 * BLOCK
 # From here on, threads that have no chain of their own share the rows of one.
 _MANY_ROWS = 4 * BLOCK
@@ -68,7 +69,7 @@ def chain_fits(
             drawn = np.sort(stream(seed, 0, 0).choice(n, SAMPLE, replace=False))
             best = _rounds(values[drawn], k_last, n_chains, seed, pool, report)
             best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
-            chain = _Chain(values, pool, pool, report)
+            chain = _Chain(values, pool, pool, report, behind=0.0)
             best = chain.up_and_down(best, k_last, seed, ROUNDS * n_chains)
             del chain
         fits = _refine(values, best, pool)
@@ -88,11 +89,12 @@ def _rounds(
     for k, fit in enumerate(_few_clusters(values, k_last, seed, pool, apart), start=2):
         best[k] = fit
         report(k, fit.inertia)
+    agreed: set[int] = set()
     for first in range(0, ROUNDS * n_chains, n_chains):
 
-        def one(number: int, known: Found = best) -> Found:
+        def one(number: int, known: Found = best, agreed: Set[int] = frozenset(agreed)) -> Found:
             chain = _Chain(values, pool, Threads(1) if apart else pool, report)
-            return chain.up_and_down(known, k_last, seed, number)
+            return chain.up_and_down(known, k_last, seed, number, agreed)
 
         numbers = range(first, first + n_chains)
         results = pool.map(one, numbers) if apart else [one(number) for number in numbers]
@@ -100,6 +102,10 @@ def _rounds(
             k: min((found[k] for found in results), key=lambda fit: fit.inertia)
             for k in range(1, k_last + 1)
         }
+        # Where chains end with the same fit, the next round does not try again.
+        for k, fit in best.items():
+            if sum(found[k].inertia <= fit.inertia * (1 + 1e-9) for found in results) > 1:
+                agreed.add(k)
     return best
 
 
@@ -173,8 +179,16 @@ def _split(values: Values, fit: Fit, pool: Threads) -> Fit:
 class _Chain:
     """One chain at work: the weights of the fit it stands on, and room for two trials."""
 
-    def __init__(self, values: Values, outer: Threads, pool: Threads, report: Report) -> None:
+    def __init__(
+        self,
+        values: Values,
+        outer: Threads,
+        pool: Threads,
+        report: Report,
+        behind: float = _BEHIND,
+    ) -> None:
         n = len(values)
+        self.behind = behind
         self.values = values
         self.outer = outer
         self.pool = pool
@@ -187,23 +201,31 @@ class _Chain:
         self.trial = Descent(values)
         self.lead = Descent(values)
 
-    def up_and_down(self, known: Found, k_last: int, seed: int, number: int) -> Found:
-        """Go up to k_last and back to 2; returns the best fit seen for every k."""
+    def up_and_down(
+        self, known: Found, k_last: int, seed: int, number: int, agreed: Set[int] = frozenset()
+    ) -> Found:
+        """Go up to k_last and back to 2; returns the best fit seen for every k.
+
+        The fits of `agreed` are left as they are.
+        """
         best = dict(known)
         for k in range(1, k_last):
-            self._settle(best, k + 1, self._more(best[k], stream(seed, k, number)))
+            if k + 1 not in agreed:
+                self._settle(best, k + 1, self._more(best[k], stream(seed, k, number)))
+            self.report(k + 1, best[k + 1].inertia)
         for k in range(k_last - 1, 1, -1):
-            self._settle(best, k, self._fewer(best[k + 1]))
+            if k not in agreed:
+                self._settle(best, k, self._fewer(best[k + 1]))
+            self.report(k, best[k].inertia)
         return best
 
     def _settle(self, best: Found, k: int, lowest: float) -> None:
         """Take the trial that leads down to (nearly) its optimum, unless it is clearly behind."""
-        if k not in best or lowest < best[k].inertia * (1 + _BEHIND):
+        if k not in best or lowest < best[k].inertia * (1 + self.behind):
             lead = self.lead
             inertia = lead.run(self.pool, enough=int(_ENOUGH * len(self.values)))
             if k not in best or inertia < best[k].inertia:
                 best[k] = Centers(lead.centers, lead.sizes, inertia)
-        self.report(k, best[k].inertia)
 
     def _more(self, base: Centers, rng: np.random.Generator) -> float:
         """Add a centre to a fit; returns how low the trial that leads has got."""
