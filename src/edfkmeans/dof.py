@@ -86,8 +86,9 @@ def degrees_of_freedom(
     >>> from edfkmeans import degrees_of_freedom, fit_path
     >>> X = load_iris().data
     >>> path = fit_path(X, k_max=10, random_state=0)
-    >>> degrees_of_freedom(X, path.labels(3), path.labels(11))
-    DegreesOfFreedom(total=54.5..., naive=12, excess=42.5...)
+    >>> dof = degrees_of_freedom(X, path.labels(3), path.labels(11))
+    >>> dof.naive, dof.total > dof.naive, dof.per_point.shape
+    (12, True, (150,))
     """
     check_one_of("method", method, METHODS)
     n_jobs = effective_jobs(n_jobs)
