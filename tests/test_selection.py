@@ -165,6 +165,7 @@ def test_plot_returns_the_axes_it_was_given(wine):
     pyplot.close("all")
 
 
+# Mammography, published as 4, is not here: 4 and 3 tie in these ten seeds (37 to 23 over sixty).
 PUBLISHED = {"iris": 3, "wine": 3, "seeds": 3, "glass": 4, "breast_cancer": 4, "votes": 4}
 
 
