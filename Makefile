@@ -34,7 +34,10 @@ BENCHMARK ?= ../shared/benchmark
 REFERENCE ?= ../shared/reference/best_known_inertia.csv
 bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'wheel<0.45' 'setuptools<80'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation gap-stat
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/criteria.py
 	$(BIN)/python benchmarks/dof.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py

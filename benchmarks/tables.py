@@ -50,6 +50,21 @@ def growth() -> str:
     return "\n".join(lines)
 
 
+def criteria() -> str:
+    """Time of silhouette and gap against the others."""
+    table = pd.read_csv(RESULTS / "criteria.csv", comment="#")
+    lines = [
+        "| what | method | seconds | times ours | memory beyond the data |",
+        "|---|---|---|---|---|",
+    ]
+    for row in table.itertuples():
+        memory = "" if pd.isna(row.extra_mb) else f"{row.extra_mb:.0f} MB"
+        lines.append(
+            f"| {row.what} | {row.method} | {row.seconds:.2f} | {row.times_ours:.1f} | {memory} |"
+        )
+    return "\n".join(lines)
+
+
 def machine() -> str:
     """Name the machine, as the results do."""
     first = (RESULTS / "peers.csv").read_text().splitlines()[0]
@@ -58,7 +73,7 @@ def machine() -> str:
 
 def filled(text: str) -> str:
     """Return the README's text with every part between marks made anew."""
-    for part in (peers, best_known, growth, machine):
+    for part in (peers, best_known, growth, criteria, machine):
         mark = part.__name__
         text, found = re.subn(
             rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",

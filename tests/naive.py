@@ -191,3 +191,69 @@ def is_single_point_optimum(X, labels, tol=1e-9):
             if other != c and single_point_gain(X, labels, i, other) < -threshold:
                 return False
     return True
+
+
+def distance(x, y):
+    """Euclidean distance."""
+    return math.sqrt(math.fsum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True)))
+
+
+def silhouettes(X, labels):
+    """Kaufman and Rousseeuw's s(i) = (b - a) / max(a, b) for every point; 0 for a lone one."""
+    values = []
+    for i, x in enumerate(X):
+        means = {}
+        for cluster in set(labels):
+            others = [j for j in range(len(X)) if labels[j] == cluster and j != i]
+            if others:
+                means[cluster] = math.fsum(distance(x, X[j]) for j in others) / len(others)
+        if labels[i] not in means:
+            values.append(0.0)
+            continue
+        a = means.pop(labels[i])
+        b = min(means.values())
+        values.append((b - a) / max(a, b) if max(a, b) > 0 else 0.0)
+    return values
+
+
+def fk(inertia_by_k, d):
+    """Pham, Dimov and Nguyen's f(K), their equations (2) and (3)."""
+    f = [1.0]
+    alpha = {}
+    for K in range(2, len(inertia_by_k) + 1):
+        alpha[K] = 1 - 3 / (4 * d) if K == 2 else alpha[K - 1] + (1 - alpha[K - 1]) / 6
+        before = inertia_by_k[K - 2]
+        f.append(inertia_by_k[K - 1] / (alpha[K] * before) if before != 0 else 1.0)
+    return f
+
+
+def distortion_jump(inertia_by_k, n, d, power):
+    """Sugar and James' J(K) = D(K)^-Y - D(K-1)^-Y, with D(K) = SS / (n d) and D(0)^-Y = 0."""
+    transformed = [0.0] + [(ss / (n * d)) ** -power for ss in inertia_by_k]
+    return [transformed[K] - transformed[K - 1] for K in range(1, len(transformed))]
+
+
+def gap(log_w, reference_log_w):
+    """Tibshirani, Walther and Hastie's Gap(k) and s_k; a list of log W_k* for each reference."""
+    B = len(reference_log_w)
+    gaps, errors = [], []
+    for k in range(len(log_w)):
+        logs = [row[k] for row in reference_log_w]
+        mean = math.fsum(logs) / B
+        sd = math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / B)
+        gaps.append(mean - log_w[k])
+        errors.append(sd * math.sqrt(1 + 1 / B))
+    return gaps, errors
+
+
+def prediction_strength(labels, predicted):
+    """Tibshirani and Walther's ps: pairs of a cluster that are predicted together, at worst."""
+    worst = 1.0
+    for cluster in set(labels):
+        members = [i for i, label in enumerate(labels) if label == cluster]
+        if len(members) < 2:
+            return 0.0
+        pairs = [(i, j) for i in members for j in members if i != j]
+        together = sum(predicted[i] == predicted[j] for i, j in pairs)
+        worst = min(worst, together / len(pairs))
+    return worst

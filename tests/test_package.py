@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import edfkmeans
+from edfkmeans.criteria import criterion
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -37,13 +39,28 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
     assert tables.filled(text) == text
 
 
-def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
+def test_the_numbers_of_the_criteria_page_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "experiments"))
+    import one_cluster
+
+    text = one_cluster.PAGE.read_text()
+    answers = pd.read_csv(one_cluster.RESULTS, comment="#")
+    assert one_cluster.filled(text, one_cluster.page(answers)) == text
+
+
+PAGES = [README, *sorted((README.parent / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_python_block_of_the_pages_runs(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(criterion, "_registered", dict(criterion.registered()))
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
     assert blocks
-    namespace = {}
+    namespace = {"__name__": "__main__"}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), namespace)
-    assert namespace["result"].k == 3
+        exec(compile(block, page.name, "exec"), namespace)
+    if page == README:
+        assert namespace["result"].k == 3

@@ -129,7 +129,7 @@ def test_selection_pickles(wine):
     "options, message",
     [
         ({"method": "magic"}, r"method='magic' must be one of \['paper', 'naive'\]"),
-        ({"rule": "magic"}, r"rule='magic' must be one of \['paper', 'r-package'\]"),
+        ({"rule": "magic"}, r"rule='magic' must be one of \['paper', 'r-package', 'lowest'\]"),
         ({"rule": ["paper"]}, "rule=.* must be one of"),
         ({"k_max": 177}, "pilot of 178 clusters, which fits the 178 distinct rows of X without"),
         ({"k_max": 178}, r"k_max=178 needs at least 179 distinct rows; X has 178\. Lower k_max"),

@@ -4,21 +4,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edfkmeans.comparison import Comparison, compare
     from edfkmeans.dof import DegreesOfFreedom, degrees_of_freedom
     from edfkmeans.estimator import EDFKMeans
     from edfkmeans.path import KMeansPath, fit_path
+    from edfkmeans.scoring import score
     from edfkmeans.selection import Candidate, Selection, select_k
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Candidate",
+    "Comparison",
     "DegreesOfFreedom",
     "EDFKMeans",
     "KMeansPath",
     "Selection",
+    "compare",
     "degrees_of_freedom",
     "fit_path",
+    "score",
     "select_k",
 ]
 
@@ -26,12 +31,15 @@ __all__ = [
 # `edfkmeans --help` do not wait for scikit-learn and numba.
 _HOMES = {
     "Candidate": "selection",
+    "Comparison": "comparison",
     "DegreesOfFreedom": "dof",
     "EDFKMeans": "estimator",
     "KMeansPath": "path",
     "Selection": "selection",
+    "compare": "comparison",
     "degrees_of_freedom": "dof",
     "fit_path": "path",
+    "score": "scoring",
     "select_k": "selection",
 }
 

@@ -1,4 +1,4 @@
-"""From a criterion's curve to a k."""
+"""From a criterion's curve to a k. Entry k - 1 of a curve belongs to k."""
 
 from collections.abc import Callable
 
@@ -29,4 +29,62 @@ def r_package(curve: Floats) -> int:
     return 1 if curve[0] <= curve.min() else paper(curve)
 
 
-RULES: dict[str, Callable[[Floats], int]] = {"paper": paper, "r-package": r_package}
+def lowest(curve: Floats) -> int:
+    """Return the smallest k with the lowest value; NaN never counts."""
+    return int(np.nanargmin(curve)) + 1
+
+
+def highest(curve: Floats) -> int:
+    """Return the smallest k with the highest value; NaN never counts."""
+    return int(np.nanargmax(curve)) + 1
+
+
+RULES: dict[str, Callable[[Floats], int]] = {
+    "paper": paper,
+    "r-package": r_package,
+    "lowest": lowest,
+}
+
+
+# Rules for a curve that is high at the right k and comes with standard errors. They bear the names
+# of `maxSE` in the R package cluster.
+
+
+def first_max(curve: Floats, error: Floats) -> int:
+    """Return the first k that the next one does not beat."""
+    held = np.flatnonzero(curve[1:] <= curve[:-1])
+    return int(held[0]) + 1 if held.size else len(curve)
+
+
+def global_max(curve: Floats, error: Floats) -> int:
+    """Return the first k of the highest value."""
+    return highest(curve)
+
+
+def tibshirani(curve: Floats, error: Floats) -> int:
+    """Return the first k that the next one does not beat by more than its standard error."""
+    held = np.flatnonzero(curve[:-1] >= curve[1:] - error[1:])
+    return int(held[0]) + 1 if held.size else len(curve)
+
+
+def first_se_max(curve: Floats, error: Floats) -> int:
+    """Return the first k within a standard error of the first local maximum."""
+    return _within(curve, error, first_max(curve, error))
+
+
+def global_se_max(curve: Floats, error: Floats) -> int:
+    """Return the first k within a standard error of the highest value."""
+    return _within(curve, error, global_max(curve, error))
+
+
+def _within(curve: Floats, error: Floats, k: int) -> int:
+    return int(np.flatnonzero(curve[:k] >= curve[k - 1] - error[k - 1])[0]) + 1
+
+
+SE_RULES: dict[str, Callable[[Floats, Floats], int]] = {
+    "tibshirani": tibshirani,
+    "first-se-max": first_se_max,
+    "global-se-max": global_se_max,
+    "first-max": first_max,
+    "global-max": global_max,
+}

@@ -47,11 +47,15 @@ class Rule(StrEnum):
 
     paper = "paper"
     r_package = "r-package"
+    lowest = "lowest"
 
 
 RuleOption = Annotated[
     Rule,
-    typer.Option(help="paper: the first valley; r-package: 1 where k = 1 has the lowest BIC."),
+    typer.Option(
+        help="paper: the first valley; r-package: the same, but 1 where that has the lowest BIC; "
+        "lowest: the lowest BIC."
+    ),
 ]
 
 

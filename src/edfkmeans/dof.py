@@ -9,6 +9,7 @@ import numpy as np
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
 from edfkmeans.kernels import jumps
+from edfkmeans.path import KMeansPath
 from edfkmeans.table import Floats, Table, check_one_of, encode_labels, read_table
 
 Method = Literal["paper"]
@@ -139,3 +140,15 @@ def paper_terms(table: Table, fit: Fit, pilot: Fit, pool: Threads) -> Floats:
 
     pool.map(block, row_blocks(table.n_samples))
     return terms
+
+
+def path_excess(table: Table, path: KMeansPath, k_max: int, pool: Threads) -> Floats:
+    """Excess degrees of freedom for k = 1 .. k_max by the paper's sum; one cluster has none."""
+    pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
+
+    def excess(k: int) -> float:
+        fit = fit_of_labels(table.values, path.labels(k), k)
+        return float(paper_terms(table, fit, pilot, Threads(1)).sum())
+
+    # Large k first: the longest tasks must not be the last ones.
+    return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])

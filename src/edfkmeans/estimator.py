@@ -29,7 +29,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         62 distinct rows.
     method : {"paper", "naive"}
         How degrees of freedom are counted, see `select_k`.
-    rule : {"paper", "r-package"}, optional
+    rule : {"paper", "r-package", "lowest"}, optional
         How k is read off the BIC curve, see `select_k`.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.

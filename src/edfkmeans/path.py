@@ -264,7 +264,7 @@ def random_fits(
         return pool.map(best_start, ks, lambda k, fit: report(k, fit.inertia))[::-1]
 
 
-def check_k_max(table: Table, k_max: int | None) -> int:
+def check_k_max(table: Table, k_max: int | None, least: int = 1) -> int:
     """Return the k_max to use: the one given if X supports it, else one that suits X."""
     if k_max is None:
         # A pilot cluster should hold two distinct rows or more, or it says nothing of the noise.
@@ -275,12 +275,40 @@ def check_k_max(table: Table, k_max: int | None) -> int:
                 "choose a number of clusters. Check that X holds what you meant to cluster."
             )
         return max(2, distinct // 2 - 1)
-    k_max = check_whole("k_max", k_max, 1)
+    k_max = check_whole("k_max", k_max, least)
     distinct = count_distinct(table.values, k_max + 1)
     if distinct < k_max + 1:
         raise ValueError(
             f"k_max={k_max} needs at least {k_max + 1} distinct rows; X has {distinct}. "
             "Lower k_max."
+        )
+    return k_max
+
+
+def check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
+    """Return the k_max to judge, having made sure that the path belongs to X."""
+    if not isinstance(path, KMeansPath):
+        raise TypeError(
+            f"path is a {type(path).__name__}, not a KMeansPath. "
+            "Make one with fit_path or KMeansPath.from_labels."
+        )
+    if (path.n_samples, path.n_features) != (table.n_samples, table.n_features):
+        raise ValueError(
+            f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
+            f"X has {table.n_samples} and {table.n_features}. Give the X of the path."
+        )
+    spread = float(table.squared(table.inertia))
+    if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
+        raise ValueError(
+            f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
+            f"{spread:.6g}. Give the X of the path."
+        )
+    if k_max is None:
+        return path.k_max
+    k_max = check_whole("k_max", k_max, 1)
+    if k_max > path.k_max:
+        raise ValueError(
+            f"k_max={k_max} is more than path.k_max={path.k_max}. Lower k_max or fit a longer path."
         )
     return k_max
 

@@ -9,15 +9,13 @@ import pandas as pd
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria.information import bic
-from edfkmeans.dof import paper_terms
-from edfkmeans.fit import Labels, fit_of_labels
-from edfkmeans.path import Fits, KMeansPath, check_k_max, fit_table
+from edfkmeans.dof import path_excess
+from edfkmeans.fit import Labels
+from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table
 from edfkmeans.smoothing import smooth
 from edfkmeans.table import (
     Floats,
-    Table,
     check_one_of,
-    check_whole,
     count_distinct,
     read_table,
 )
@@ -160,11 +158,12 @@ def select_k(
     method : {"paper", "naive"}
         "paper": Hofmeyr's effective degrees of freedom, smoothed. "naive": k d, the count that
         ignores the assignment of rows to clusters; for comparison.
-    rule : {"paper", "r-package"}, optional
+    rule : {"paper", "r-package", "lowest"}, optional
         "paper", the default: the smallest k with 1 < k < k_max that is a local minimum of the BIC;
         if there is none, 1 or k_max, whichever has the lower BIC. "r-package": as the author's R
-        package, which answers 1 whenever k = 1 has the lowest BIC of all. On data without any
-        clusters the paper's rule mostly finds some valley; look at `Selection.remarks`.
+        package, which answers 1 whenever k = 1 has the lowest BIC of all. "lowest": the k of the
+        lowest BIC. On data without any clusters the paper's rule mostly finds some valley; look at
+        `Selection.remarks`.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -220,13 +219,14 @@ def select_k(
             progress=progress,
         )
     else:
-        k_max = _check_path(path, table, k_max)
+        k_max = check_path(path, table, k_max)
     ks = np.arange(1, k_max + 1)
     naive: Floats = (ks * table.n_features).astype(np.float64)
     if method == "naive":
         dof_raw = dof = naive
     else:
-        dof_raw = naive + _excess(table, path, k_max, effective_jobs(n_jobs))
+        with Threads(effective_jobs(n_jobs)) as pool:
+            dof_raw = naive + path_excess(table, path, k_max, pool)
         dof = smooth(dof_raw)
     inertia = path.inertia[:k_max]
     curve = bic(inertia, dof, table.n_samples, table.n_features)
@@ -247,46 +247,3 @@ def select_k(
         method=method,
         rule=rule,
     )
-
-
-def _check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
-    """Return the k_max to judge, having made sure that the path belongs to X."""
-    if not isinstance(path, KMeansPath):
-        raise TypeError(
-            f"path is a {type(path).__name__}, not a KMeansPath. "
-            "Make one with fit_path or KMeansPath.from_labels."
-        )
-    if (path.n_samples, path.n_features) != (table.n_samples, table.n_features):
-        raise ValueError(
-            f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
-            f"X has {table.n_samples} and {table.n_features}. Give the X of the path."
-        )
-    spread = float(
-        table.squared(np.einsum("ij,ij->", table.values, table.values, dtype=np.float64))
-    )
-    if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
-        raise ValueError(
-            f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
-            f"{spread:.6g}. Give the X of the path."
-        )
-    if k_max is None:
-        return path.k_max
-    k_max = check_whole("k_max", k_max, 1)
-    if k_max > path.k_max:
-        raise ValueError(
-            f"k_max={k_max} is more than path.k_max={path.k_max}. Lower k_max or fit a longer path."
-        )
-    return k_max
-
-
-def _excess(table: Table, path: KMeansPath, k_max: int, n_jobs: int) -> Floats:
-    """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
-    pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
-
-    def excess(k: int) -> float:
-        fit = fit_of_labels(table.values, path.labels(k), k)
-        return float(paper_terms(table, fit, pilot, Threads(1)).sum())
-
-    with Threads(n_jobs) as pool:
-        # Large k first: the longest tasks must not be the last ones.
-        return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])

@@ -32,6 +32,11 @@ class Table:
         """Number of rows."""
         return len(self.values)
 
+    @property
+    def inertia(self) -> float:
+        """Sum of squares about the column means: the inertia of one cluster."""
+        return float(np.einsum("ij,ij->", self.values, self.values, dtype=np.float64))
+
     def to_original(self, points: Floats) -> Floats:
         """Undo the scaling and centring."""
         return points * self.scale + self.offset

@@ -1,0 +1,230 @@
+"""Comparison: what every criterion says about one set of fits, and `compare`, which asks them."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from edfkmeans.backends.threads import Threads, effective_jobs
+from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
+from edfkmeans.criteria.criterion import registered
+from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.seeding import entropy
+from edfkmeans.table import Table, encode_labels, read_table
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison:
+    """What every criterion says about the same fits.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row for each criterion: the ``k`` it chooses (missing where it has no answer), its
+        ``value`` there, the ``rule`` by which k was read off, ``says_one`` (whether it can answer
+        1 at all), ``seconds`` (beyond the fits; criteria that share work are each charged for all
+        of it), ``remark``, and ``ari`` against the labels given, if there were any.
+    curves : dict of str to Curve
+        The values for every k, by the criterion's name.
+    path : KMeansPath
+        The fits.
+    """
+
+    table: pd.DataFrame
+    curves: dict[str, Curve]
+    path: KMeansPath
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw a small curve for each criterion; see `edfkmeans.plots.plot_comparison`."""
+        from edfkmeans.plots import plot_comparison
+
+        return plot_comparison(self, axes=axes)
+
+    def __repr__(self) -> str:
+        path = self.path
+        title = f"Comparison: k of 1..{path.k_max} (n={path.n_samples}, d={path.n_features})"
+        shown = self.table.drop(columns="remark")
+        shown["says_one"] = shown["says_one"].map({True: "yes", False: "no"})
+        shown["seconds"] = shown["seconds"].map("{:.2f}".format)
+        shown["value"] = shown["value"].map("{:.5g}".format)
+        text = shown.reset_index().to_string(index=False, na_rep="-", justify="left")
+        remarks = [f"{name}: {remark}." for name, remark in self.table["remark"].items() if remark]
+        return "\n".join([title, text, *remarks])
+
+
+def compare(
+    X: Any,
+    criteria: str | Iterable[str | Criterion] = "all",
+    *,
+    k_max: int | None = None,
+    path: KMeansPath | None = None,
+    labels: Any = None,
+    fits: Fits = "best",
+    n_init: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Ask every criterion how many clusters there are, on the same fits.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Numbers without missing values. Columns count by their scale: standardise them first
+        unless they share a unit.
+    criteria : "all" or list of str and Criterion
+        Names, as in the index of the result's table, or criteria with parameters of one's own,
+        such as ``Gap(n_references=200)`` from `edfkmeans.criteria.gap`.
+    k_max : int, optional
+        The largest number of clusters to consider, at least 2; see `fit_path`.
+    path : KMeansPath, optional
+        Fits of X made before. `k_max`, `fits` and `n_init` then play no part.
+    labels : array-like of shape (n_samples,), optional
+        A known grouping; every criterion's choice is compared with it by the adjusted Rand index.
+    fits : {"best", "paper"}
+        How the fits are found, see `fit_path`.
+    n_init : int, optional
+        Number of starts for each k, see `fit_path`.
+    random_state : int, RandomState, Generator or None
+        Same seed, same answer, whatever n_jobs.
+    n_jobs : int, optional
+        Number of threads; None or -1 for all cores.
+    progress : bool
+        Show progress bars.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from edfkmeans import compare
+    >>> wine = load_wine()
+    >>> X = StandardScaler().fit_transform(wine.data)
+    >>> found = compare(X, ["bic", "silhouette", "gap"], labels=wine.target, random_state=0)
+    >>> found.table[["k", "says_one", "ari"]].round(2)
+                k  says_one  ari
+    criterion
+    bic         3      True  0.9
+    silhouette  3     False  0.9
+    gap         3      True  0.9
+    """
+    asked = _asked(criteria)
+    table = read_table(X)
+    truth = None if labels is None else encode_labels(labels, table.n_samples, "labels")
+    n_jobs = effective_jobs(n_jobs)
+    seed = entropy(random_state)
+    if path is None:
+        path = fit_table(
+            table,
+            check_k_max(table, k_max, least=2),
+            fits=fits,
+            n_init=n_init,
+            random_state=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    elif check_path(path, table, k_max) != path.k_max or path.k_max < 2:
+        raise ValueError(
+            f"k_max={k_max!r}, but path has k_max={path.k_max}, and criteria compare the fits of a "
+            "whole path of at least 2. Fit a path with the k_max you want."
+        )
+    curves, rows = {}, []
+    for criterion, curve, seconds in _judged(asked, table, path, seed, n_jobs, progress):
+        row = {
+            "criterion": criterion.name,
+            "k": pd.NA,
+            "value": np.nan,
+            "rule": "",
+            "says_one": criterion.says_one,
+            "seconds": seconds,
+        }
+        if isinstance(curve, Curve):
+            curves[criterion.name] = curve
+            row |= {"k": curve.k, "value": curve.values[curve.k - 1], "rule": curve.rule}
+        if truth is not None:
+            row["ari"] = _ari(truth, path, curve)
+        row["remark"] = curve.remark if isinstance(curve, Curve) else str(curve)
+        rows.append(row)
+    frame = pd.DataFrame(rows).set_index("criterion").astype({"k": "Int64"})
+    return Comparison(table=frame, curves=curves, path=path)
+
+
+def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
+    """Turn names into criteria."""
+    known = registered()
+    if isinstance(criteria, str):
+        criteria = list(known.values()) if criteria == "all" else [criteria]
+    elif isinstance(criteria, Criterion) or not isinstance(criteria, Iterable):
+        raise TypeError(f"criteria={criteria!r} must be 'all', or a list of names and criteria.")
+    asked: list[Criterion] = []
+    for criterion in criteria:
+        if isinstance(criterion, str):
+            if criterion not in known:
+                raise ValueError(f"There is no criterion {criterion!r}; there are {list(known)}.")
+            criterion = known[criterion]
+        elif not isinstance(criterion, Criterion):
+            raise TypeError(
+                f"criteria holds {criterion!r}, which is neither a name nor a Criterion; names are "
+                f"{list(known)}."
+            )
+        if criterion.name in (other.name for other in asked):
+            raise ValueError(
+                f"criteria holds {criterion.name!r} twice. Give one of them another name: "
+                f"{type(criterion).__name__}(name=...)."
+            )
+        asked.append(criterion)
+    if not asked:
+        raise ValueError(f"criteria is empty. Give 'all' or some of {list(known)}.")
+    return asked
+
+
+def _judged(
+    asked: list[Criterion],
+    table: Table,
+    path: KMeansPath,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
+) -> list[tuple[Criterion, Curve | NotApplicable, float]]:
+    """Make what the criteria need, each need once, and ask them."""
+    needs = _all_needs(asked)
+    judged: list[tuple[Criterion, Curve | NotApplicable, float]] = []
+    with (
+        tqdm(total=sum(n.steps() for n in needs), disable=not progress, desc="comparing") as bar,
+        Threads(n_jobs) as pool,
+    ):
+        work = Work(seed, pool, lambda: (bar.update(), None)[1])
+        given = Given()
+        for criterion in asked:
+            bar.set_postfix_str(criterion.name)
+            for need in criterion.needs():
+                given.provide(need, table, path, work)
+            start = time.perf_counter()
+            try:
+                curve: Curve | NotApplicable = criterion.curve(table, path, given)
+            except NotApplicable as reason:
+                curve = reason
+            seconds = time.perf_counter() - start
+            seconds += sum(given.seconds(need) for need in criterion.needs())
+            judged.append((criterion, curve, seconds))
+    return judged
+
+
+def _all_needs(askers: Iterable[Criterion | Need[Any]]) -> set[Need[Any]]:
+    direct = {need for asker in askers for need in asker.needs()}
+    return direct | _all_needs(direct) if direct else direct
+
+
+def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:
+    from sklearn.metrics import adjusted_rand_score
+
+    if not isinstance(curve, Curve):
+        return np.nan
+    return float(adjusted_rand_score(truth, path.labels(curve.k)))

@@ -1,0 +1,121 @@
+"""Gap: how much lower the inertia is than in data without clusters (Tibshirani et al. 2001)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from edfkmeans import choice
+from edfkmeans.criteria.criterion import Criterion, Curve, Floats, Given, Need, Work, register
+from edfkmeans.kernels.climb import climb
+from edfkmeans.path import KMeansPath
+from edfkmeans.table import Table, Values, check_one_of, check_whole
+
+Box = Literal["principal", "plain"]
+BOXES: tuple[Box, ...] = ("principal", "plain")
+
+# Rows drawn for each further centre, the best of which is taken; and the part of the rows that may
+# still want to move when a fit ends.
+_DRAWS = 4
+_ENOUGH = 1 / 400
+
+
+@dataclass(frozen=True)
+class ReferencePaths(Need[Floats]):
+    """Log inertia of samples without clusters: one row for each sample, one column for each k."""
+
+    box: Box
+    n_references: int
+
+    def steps(self) -> int:
+        """Return the number of samples."""
+        return self.n_references
+
+    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
+        """Make it."""
+        low, high = _edges(table.values, self.box)
+
+        def one(number: int) -> Floats:
+            work.pool.check()
+            key = (BOXES.index(self.box), number)
+            rng = np.random.default_rng(np.random.SeedSequence(work.seed, spawn_key=key))
+            sample = rng.uniform(low, high, size=(table.n_samples, len(low)))
+            sample -= sample.mean(axis=0)
+            uniforms = np.sort(rng.random((path.k_max, _DRAWS)), axis=1)
+            inertia = np.empty(path.k_max)
+            columns = np.ascontiguousarray(sample.T, dtype=np.float32)
+            climb(sample, columns, uniforms, int(_ENOUGH * len(sample)), inertia)
+            logs: Floats = np.log(table.squared(inertia))
+            return logs
+
+        def tell(number: int, logs: Floats) -> None:
+            work.report()
+
+        return np.array(work.pool.map(one, range(self.n_references), tell))
+
+
+def _edges(values: Values, box: Box) -> tuple[Floats, Floats]:
+    """Return the box that the data fill, along the columns or along the principal components.
+
+    The samples are not turned back: k-means does not see a rotation.
+    """
+    if box == "principal":
+        axes = np.linalg.eigh(values.T @ values.astype(np.float64))[1]
+        values = values @ axes
+    return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Gap(Criterion):
+    """``Gap(k) = mean of log SS*(k) - log SS(k)``, SS* from samples without clusters.
+
+    The error of the gap is ``sqrt(1 + 1/B)`` times the standard deviation of log SS* (with
+    divisor B).
+
+    Parameters
+    ----------
+    name : str
+    box : {"principal", "plain"}
+        Samples are uniform in the box of the principal components, or in that of the columns.
+    n_references : int
+        B, the number of samples; each has its own fits for every k, from one start.
+    rule : {"tibshirani", "first-se-max", "global-se-max", "first-max", "global-max"}
+        "tibshirani": the first k with ``Gap(k) >= Gap(k+1) - error(k+1)``. "first-max",
+        "global-max": the first local maximum, or the highest of all. "first-se-max",
+        "global-se-max": the first k within one error of these.
+    """
+
+    name: str = "gap"
+    box: Box = "principal"
+    n_references: int = 50
+    rule: Literal["tibshirani", "first-se-max", "global-se-max", "first-max", "global-max"] = (
+        "tibshirani"
+    )
+    says_one = True
+
+    def __post_init__(self) -> None:
+        check_one_of("box", self.box, BOXES)
+        check_whole("n_references", self.n_references, 2)
+        check_one_of("rule", self.rule, choice.SE_RULES)
+
+    def needs(self) -> tuple[Need[Any], ...]:
+        """Return the paths of the samples."""
+        return (ReferencePaths(self.box, self.n_references),)
+
+    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
+        """Judge every k."""
+        logs = given[ReferencePaths(self.box, self.n_references)]
+        values, error = gap(np.log(path.inertia[:-1]), logs)
+        k = choice.SE_RULES[self.rule](values, error)
+        return Curve(k, values, self.better, self.rule, error=error)
+
+
+def gap(log_inertia: Floats, reference_logs: Floats) -> tuple[Floats, Floats]:
+    """Return the gaps and their standard errors."""
+    n_references = len(reference_logs)
+    error = np.sqrt(1 + 1 / n_references) * reference_logs.std(axis=0)
+    return reference_logs.mean(axis=0) - log_inertia, error
+
+
+register(Gap())
+register(Gap("gap-plain", box="plain"))
