@@ -29,7 +29,7 @@ def study() -> pd.DataFrame:
         for draw in tqdm(range(DRAWS), desc=f"{d} columns"):
             X = np.random.default_rng([d, draw]).normal(size=(N, d))
             table = compare(X, random_state=draw).table
-            answers.append(table[["k", "says_one"]].assign(d=d, draw=draw).reset_index())
+            answers.append(table[["k", "can_say_one"]].assign(d=d, draw=draw).reset_index())
     return pd.concat(answers, ignore_index=True)
 
 
@@ -40,7 +40,7 @@ def page(answers: pd.DataFrame) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, rows in answers.groupby("criterion", sort=False):
-        cells = [name, "yes" if rows["says_one"].all() else "no"]
+        cells = [name, "yes" if rows["can_say_one"].all() else "no"]
         for d in COLUMNS:
             k = rows.loc[rows["d"] == d, "k"]
             cells += [f"{(k == 1).sum()} of {k.notna().sum()}", f"{k.median():g}"]

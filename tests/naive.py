@@ -5,6 +5,7 @@ with centroid mu_c; l is any other cluster; delta shifts the point along coordin
 over 0 .. k-1 and every cluster has a point. Curves over k hold the value for k = 1 first.
 """
 
+import itertools
 import math
 from decimal import Decimal, localcontext
 
@@ -257,3 +258,73 @@ def prediction_strength(labels, predicted):
         together = sum(predicted[i] == predicted[j] for i, j in pairs)
         worst = min(worst, together / len(pairs))
     return worst
+
+
+def without(X, labels, i):
+    """Size and centroid of every cluster, point i taken out; None for an empty one."""
+    rest = []
+    for cluster in range(int(max(labels)) + 1):
+        members = [X[m] for m in range(len(X)) if labels[m] == cluster and m != i]
+        m = len(members)
+        center = [math.fsum(row[j] for row in members) / m for j in range(len(X[0]))] if m else None
+        rest.append((m, center))
+    return rest
+
+
+def owner(rest, x):
+    """The cluster in which a point at x makes the inertia least, the other labels held fixed."""
+    best, lowest = None, None
+    for cluster, (m, center) in enumerate(rest):
+        cost = 0.0
+        if m:
+            cost = m / (m + 1) * math.fsum((a - b) ** 2 for a, b in zip(x, center, strict=True))
+        if lowest is None or cost < lowest:
+            best, lowest = cluster, cost
+    return best
+
+
+def exact_term(X, labels, i, j, mu, sigma, steps=400, reach=8.5):
+    """Point i's exact part for coordinate j: move it in fine steps and see where it switches."""
+    x = [float(v) for v in X[i]]
+    rest = without(X, labels, i)
+
+    def at(delta):
+        return [v + delta if coordinate == j else v for coordinate, v in enumerate(x)]
+
+    def fitted(cluster, delta):
+        m, center = rest[cluster]
+        return (m * center[j] + x[j] + delta) / (m + 1)
+
+    low, high = mu - x[j] - reach * sigma, mu - x[j] + reach * sigma
+    grid = [low + (high - low) * t / steps for t in range(steps + 1)]
+    total = 0.0
+    todo = list(itertools.pairwise(grid))
+    while todo:
+        a, b = todo.pop()
+        below, above = owner(rest, at(a)), owner(rest, at(b))
+        if below == above:
+            continue
+        middle = (a + b) / 2
+        if a < middle < b:
+            todo += [(a, middle), (middle, b)]
+            continue
+        z = (x[j] + a - mu) / sigma
+        density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        total += density / sigma * (fitted(above, a) - fitted(below, a))
+    return total
+
+
+def exact_excess(X, labels, pilot_labels):
+    """Excess degrees of freedom along the exact path, one value for each point."""
+    n, d = len(X), len(X[0])
+    pilot = centroids(X, pilot_labels)
+    sigma = math.sqrt(inertia(X, pilot_labels) / (n * d))
+    alone = [count == 1 for count in sizes(labels)]
+    return [
+        0.0
+        if alone[labels[i]]
+        else math.fsum(
+            exact_term(X, labels, i, j, pilot[pilot_labels[i]][j], sigma) for j in range(d)
+        )
+        for i in range(n)
+    ]

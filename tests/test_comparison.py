@@ -5,7 +5,7 @@ import sklearn.datasets
 from sklearn import metrics
 
 from conftest import blobs
-from edfkmeans import compare, fit_path, score
+from edfkmeans import compare, fit_path, score, select_k
 from edfkmeans.criteria import registered
 from edfkmeans.criteria import resampling as resampling_module
 from edfkmeans.criteria.gap import Gap
@@ -25,10 +25,10 @@ def test_everything_on_one_page(everything):
                  "prediction-strength", "stability"):  # fmt: skip
         assert found.table.loc[name, "k"] == 3, name
         assert found.table.loc[name, "ari"] == pytest.approx(1.0)
-    assert not found.table.loc["silhouette", "says_one"]
-    assert found.table.loc["gap", "says_one"]
+    assert not found.table.loc["silhouette", "can_say_one"]
+    assert found.table.loc["gap", "can_say_one"]
     lines = repr(found).splitlines()
-    assert len(lines) == len(found.table) + 2
+    assert len(lines) == len(found.table) + 2 + (found.table["remark"] != "").sum()
     assert max(map(len, lines)) < 100
     for name, curve in found.curves.items():
         assert found.table.loc[name, "value"] == curve.values[curve.k - 1]
@@ -56,6 +56,37 @@ def test_a_path_is_used_and_checked(everything):
         compare(X[:-1], path=found.path)
     with pytest.raises(ValueError, match="k_max=5, but path has k_max=8"):
         compare(X, path=found.path, k_max=5)
+
+
+def test_same_seed_same_fits_as_select_k(wine):
+    assert (
+        compare(wine, ["bic"], random_state=7).table.loc["bic", "value"]
+        == (
+            select_k(wine, random_state=7).table["bic"][
+                compare(wine, ["bic"], random_state=7).curves["bic"].k
+            ]
+        )
+    )
+
+
+def test_a_criterion_of_ones_own_is_checked(everything):
+    X, _, found = everything
+
+    class Odd(Gap):
+        def needs(self):
+            return ()
+
+        def curve(self, table, path, given):
+            return 3
+
+    with pytest.raises(TypeError, match=r"odd\.curve returned 3, but must return a Curve"):
+        compare(X, [Odd(name="odd")], path=found.path)
+
+
+def test_the_edge_is_said():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    remarks = compare(X, ["jump", "aic-naive"], k_max=5, random_state=0).table["remark"]
+    assert remarks["aic-naive"] == "k_max = 5 was reached"
 
 
 def test_same_seed_same_answer(everything):
@@ -155,7 +186,7 @@ def test_score_of_one_cluster_and_of_singletons():
     assert np.isnan(one["davies-bouldin"])
     each = score(X, range(12), random_state=0)["value"]
     assert each["silhouette"] == 0.0
-    assert np.isnan(each["bic"])
+    assert each[["bic", "bic-naive", "aic-naive"]].isna().all()
     with pytest.raises(ValueError, match="at least 4 are needed"):
         score(np.ones((5, 2)), [0, 0, 0, 1, 1])
     with pytest.raises(ValueError, match="labels has shape"):

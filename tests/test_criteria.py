@@ -271,7 +271,7 @@ def test_reference_fits_are_good_and_their_inertia_true():
     assert (np.diff(inertia, axis=1) < 0).all()
 
 
-def test_gap_finds_clusters_and_says_one_without():
+def test_gap_finds_clusters_and_can_say_one_without():
     X, _ = blobs(4, n=60)
     for box in ("plain", "principal"):
         assert asked(Gap(box=box), X, fit_path(X, 10, random_state=0)).k == 4
@@ -298,6 +298,10 @@ def test_resampling_finds_clusters():
     assert (stable.k, stable.values.sum()) == (3, pytest.approx(1.0))
     assert stable.values[2] == 1.0
     of = Stability("of", of=Silhouette(), n_splits=4)
+    assert (of.can_say_one, stable.k) == (False, 3)
+    assert Stability().can_say_one
+    with pytest.raises(TypeError, match="of='gap' must be a Criterion"):
+        Stability(of="gap")
     assert asked(of, X, path).k == 3
 
 
@@ -361,6 +365,12 @@ def test_elbow():
         (lambda: Silhouette(sample_size=0), "sample_size=0 must be"),
         (lambda: PredictionStrength(least=2), "least=2 must be above 0"),
         (lambda: PredictionStrength(n_splits=0), "n_splits=0 must be"),
+        (lambda: Elbow(sensitivity="a"), "sensitivity='a' must be a positive number"),
+        (lambda: FK(below=-3), "below=-3 must be a positive number"),
+        (lambda: Curve(0, np.ones(3), "min", ""), "k of a curve=0 must be"),
+        (lambda: Curve(4, np.ones(3), "min", ""), "k=4 of a curve with values of shape"),
+        (lambda: Curve(1, np.ones(3), "low", ""), "direction='low' must be one of"),
+        (lambda: register(Gap(name="all")), "name='all' must be"),
         (lambda: Stability(n_splits=0), "n_splits=0 must be"),
         (lambda: Information(price="cheap"), "price='cheap' must be one of"),
         (lambda: Information(count="most"), "count='most' must be one of"),

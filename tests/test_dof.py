@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
 from conftest import blobs, reference, reference_data
-from edfkmeans import degrees_of_freedom
+from edfkmeans import degrees_of_freedom, fit_path
 
 CASES = reference("degrees_of_freedom")
 
@@ -177,3 +177,40 @@ def test_bad_method():
     X, labels = blobs(2)
     with pytest.raises(ValueError, match="method='bogus' must be one of"):
         degrees_of_freedom(X, labels, labels, method="bogus")
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(6, 14),
+    st.integers(1, 3),
+    st.integers(2, 4),
+    st.booleans(),
+)
+@settings(max_examples=25)
+def test_exact_path_equals_brute_force(seed, n, d, k, fitted):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 2.0 * rng.integers(0, 2, size=(n, 1))
+    if fitted:
+        path = fit_path(X, 4, random_state=0)
+        labels, pilot = path.labels(k), path.labels(5)
+    else:  # labels that are no optimum
+        labels = np.r_[np.arange(k), rng.integers(0, k, n - k)]
+        pilot = np.r_[np.arange(3), rng.integers(0, 3, n - 3)]
+    exact = degrees_of_freedom(X, labels, pilot, method="exact")
+    brute = naive.exact_excess(X.tolist(), labels.tolist(), pilot.tolist())
+    np.testing.assert_allclose(exact.per_point, brute, atol=1e-8)
+    assert exact.excess == pytest.approx(sum(brute), abs=1e-8)
+
+
+def test_exact_path_on_many_rows_does_not_depend_on_threads_or_scale():
+    X, _ = blobs(4, n=3000, gap=3.0)
+    path = fit_path(X, 5, n_init=1, random_state=0)
+    one, two, scaled = (
+        degrees_of_freedom(Y, path.labels(4), path.labels(6), method="exact", n_jobs=n_jobs)
+        for Y, n_jobs in ((X, 1), (X, 2), (1e-9 * X, 2))
+    )
+    assert one.per_point.tobytes() == two.per_point.tobytes()
+    assert scaled.total == pytest.approx(one.total, rel=1e-9)
+    assert one.excess > 0
+    lone = degrees_of_freedom(X[:5], range(5), [0, 0, 1, 1, 2], method="exact")
+    assert lone.excess == 0

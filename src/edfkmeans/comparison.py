@@ -25,9 +25,9 @@ class Comparison:
     ----------
     table : DataFrame
         A row for each criterion: the ``k`` it chooses (missing where it has no answer), its
-        ``value`` there, the ``rule`` by which k was read off, ``says_one`` (whether it can answer
-        1 at all), ``seconds`` (beyond the fits; criteria that share work are each charged for all
-        of it), ``remark``, and ``ari`` against the labels given, if there were any.
+        ``value`` there, the ``rule`` by which k was read off, ``can_say_one`` (whether it can
+        answer 1 at all), ``seconds`` (beyond the fits; criteria that share work are each charged
+        for all of it), ``remark``, and ``ari`` against the labels given, if there were any.
     curves : dict of str to Curve
         The values for every k, by the criterion's name.
     path : KMeansPath
@@ -48,10 +48,13 @@ class Comparison:
         path = self.path
         title = f"Comparison: k of 1..{path.k_max} (n={path.n_samples}, d={path.n_features})"
         shown = self.table.drop(columns="remark")
-        shown["says_one"] = shown["says_one"].map({True: "yes", False: "no"})
+        shown["can_say_one"] = shown["can_say_one"].map({True: "yes", False: "no"})
         shown["seconds"] = shown["seconds"].map("{:.2f}".format)
         shown["value"] = shown["value"].map("{:.5g}".format)
-        text = shown.reset_index().to_string(index=False, na_rep="-", justify="left")
+        if "ari" in shown:
+            shown["ari"] = shown["ari"].map("{:.3f}".format)
+        shown.index = shown.index.str.ljust(shown.index.str.len().max())
+        text = shown.reset_index().to_string(index=False, na_rep="-")
         remarks = [f"{name}: {remark}." for name, remark in self.table["remark"].items() if remark]
         return "\n".join([title, text, *remarks])
 
@@ -108,8 +111,8 @@ def compare(
     >>> wine = load_wine()
     >>> X = StandardScaler().fit_transform(wine.data)
     >>> found = compare(X, ["bic", "silhouette", "gap"], labels=wine.target, random_state=0)
-    >>> found.table[["k", "says_one", "ari"]].round(2)
-                k  says_one  ari
+    >>> found.table[["k", "can_say_one", "ari"]].round(2)
+                k  can_say_one  ari
     criterion
     bic         3      True  0.9
     silhouette  3     False  0.9
@@ -119,14 +122,13 @@ def compare(
     table = read_table(X)
     truth = None if labels is None else encode_labels(labels, table.n_samples, "labels")
     n_jobs = effective_jobs(n_jobs)
-    seed = entropy(random_state)
     if path is None:
         path = fit_table(
             table,
             check_k_max(table, k_max, least=2),
             fits=fits,
             n_init=n_init,
-            random_state=seed,
+            random_state=random_state,
             n_jobs=n_jobs,
             progress=progress,
         )
@@ -135,6 +137,7 @@ def compare(
             f"k_max={k_max!r}, but path has k_max={path.k_max}, and criteria compare the fits of a "
             "whole path of at least 2. Fit a path with the k_max you want."
         )
+    seed = entropy(random_state)
     curves, rows = {}, []
     for criterion, curve, seconds in _judged(asked, table, path, seed, n_jobs, progress):
         row = {
@@ -142,7 +145,7 @@ def compare(
             "k": pd.NA,
             "value": np.nan,
             "rule": "",
-            "says_one": criterion.says_one,
+            "can_say_one": criterion.can_say_one,
             "seconds": seconds,
         }
         if isinstance(curve, Curve):
@@ -150,7 +153,7 @@ def compare(
             row |= {"k": curve.k, "value": curve.values[curve.k - 1], "rule": curve.rule}
         if truth is not None:
             row["ari"] = _ari(truth, path, curve)
-        row["remark"] = curve.remark if isinstance(curve, Curve) else str(curve)
+        row["remark"] = _remark(curve, path.k_max)
         rows.append(row)
     frame = pd.DataFrame(rows).set_index("criterion").astype({"k": "Int64"})
     return Comparison(table=frame, curves=curves, path=path)
@@ -208,7 +211,7 @@ def _judged(
                 given.provide(need, table, path, work)
             start = time.perf_counter()
             try:
-                curve: Curve | NotApplicable = criterion.curve(table, path, given)
+                curve: Curve | NotApplicable = _checked(criterion, table, path, given)
             except NotApplicable as reason:
                 curve = reason
             seconds = time.perf_counter() - start
@@ -217,9 +220,27 @@ def _judged(
     return judged
 
 
+def _checked(criterion: Criterion, table: Table, path: KMeansPath, given: Given) -> Curve:
+    """Ask a criterion; one of the user's own may answer anything."""
+    curve = criterion.curve(table, path, given)
+    if not isinstance(curve, Curve) or len(curve.values) != path.k_max:
+        raise TypeError(
+            f"{criterion.name}.curve returned {curve!r}, but must return a Curve with "
+            f"k_max={path.k_max} values."
+        )
+    return curve
+
+
 def _all_needs(askers: Iterable[Criterion | Need[Any]]) -> set[Need[Any]]:
     direct = {need for asker in askers for need in asker.needs()}
     return direct | _all_needs(direct) if direct else direct
+
+
+def _remark(curve: Curve | NotApplicable, k_max: int) -> str:
+    if not isinstance(curve, Curve):
+        return str(curve)
+    reached = f"k_max = {k_max} was reached" if curve.k == k_max else ""
+    return "; ".join(filter(None, [curve.remark, reached]))
 
 
 def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:

@@ -8,12 +8,13 @@ import numpy as np
 
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
-from edfkmeans.kernels import jumps
+from edfkmeans.kernels import envelope, jumps
 from edfkmeans.path import KMeansPath
 from edfkmeans.table import Floats, Table, check_one_of, encode_labels, read_table
 
-Method = Literal["paper"]
-METHODS: tuple[Method, ...] = ("paper",)
+Method = Literal["paper", "exact"]
+METHODS: tuple[Method, ...] = ("paper", "exact")
+_KERNELS = {"paper": jumps.paper_terms, "exact": envelope.exact_terms}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,9 +72,11 @@ def degrees_of_freedom(
         A finer clustering, which stands in for the unknown means and variance. The paper takes
         the fit with k_max + 1 clusters. One as coarse as `labels` gives too low a count, one
         coarser a meaningless one.
-    method : {"paper"}
+    method : {"paper", "exact"}
         "paper": Hofmeyr's sum over all single-coordinate shifts that send a row to another
-        cluster.
+        cluster, as if there were no third one; by distance to centroids. "exact": only the
+        switches that happen, where they happen: the row goes to the cluster in which the inertia
+        is least, the other labels held fixed.
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
 
@@ -102,7 +105,7 @@ def degrees_of_freedom(
         )
     )
     with Threads(n_jobs) as pool:
-        per_point = paper_terms(table, fit, pilot, pool)
+        per_point = point_terms(table, fit, pilot, method, pool)
     return DegreesOfFreedom(naive=len(fit.sizes) * table.n_features, per_point=per_point)
 
 
@@ -117,8 +120,8 @@ def pilot_sigma(table: Table, pilot: Fit) -> float:
     return math.sqrt(pilot.inertia / (table.n_samples * table.n_features))
 
 
-def paper_terms(table: Table, fit: Fit, pilot: Fit, pool: Threads) -> Floats:
-    """Every row's part of the paper's sum."""
+def point_terms(table: Table, fit: Fit, pilot: Fit, method: Method, pool: Threads) -> Floats:
+    """Every row's part of the excess degrees of freedom."""
     sigma = pilot_sigma(table, pilot)
     k = len(fit.sizes)
     gaps = np.empty((k, k))
@@ -126,7 +129,7 @@ def paper_terms(table: Table, fit: Fit, pilot: Fit, pool: Threads) -> Floats:
     terms = np.empty(table.n_samples)
 
     def block(rows: slice) -> None:
-        jumps.paper_terms(
+        _KERNELS[method](
             table.values[rows],
             fit.labels[rows],
             fit.centers,
@@ -142,13 +145,15 @@ def paper_terms(table: Table, fit: Fit, pilot: Fit, pool: Threads) -> Floats:
     return terms
 
 
-def path_excess(table: Table, path: KMeansPath, k_max: int, pool: Threads) -> Floats:
-    """Excess degrees of freedom for k = 1 .. k_max by the paper's sum; one cluster has none."""
+def path_excess(
+    table: Table, path: KMeansPath, k_max: int, method: Method, pool: Threads
+) -> Floats:
+    """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
     pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
 
     def excess(k: int) -> float:
         fit = fit_of_labels(table.values, path.labels(k), k)
-        return float(paper_terms(table, fit, pilot, Threads(1)).sum())
+        return float(point_terms(table, fit, pilot, method, Threads(1)).sum())
 
     # Large k first: the longest tasks must not be the last ones.
     return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])

@@ -97,9 +97,7 @@ def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None
         size = (2.6 * columns, 1.9 * rows)
         grid = (
             _pyplot()
-            .subplots(
-                rows, columns, figsize=size, layout="constrained", squeeze=False, sharex=True
-            )[1]
+            .subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1]
             .ravel()
         )
         for ax in grid[len(curves) :]:
@@ -121,6 +119,7 @@ def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None
         ax.tick_params(labelsize=7)
         ax.locator_params(axis="x", integer=True)
         ax.locator_params(axis="y", nbins=4)
+        ax.set_xlabel("k", fontsize=7)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
     return np.asarray(axes, dtype=object)

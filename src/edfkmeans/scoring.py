@@ -22,7 +22,10 @@ def score(
 ) -> pd.DataFrame:
     """Judge one clustering by every criterion that makes sense for one.
 
-    Gap, jump, fK and the others that compare different k are for `compare`.
+    Gap, jump, fK and the others that compare different k are for `compare`. The effective
+    degrees of freedom of ``bic`` and ``aic`` are not smoothed here, as they are along a path in
+    `compare`, and are made for k-means: for labels whose rows are nearer to other centroids than to
+    their own there may be no value.
 
     Parameters
     ----------

@@ -226,7 +226,7 @@ def select_k(
         dof_raw = dof = naive
     else:
         with Threads(effective_jobs(n_jobs)) as pool:
-            dof_raw = naive + path_excess(table, path, k_max, pool)
+            dof_raw = naive + path_excess(table, path, k_max, method, pool)
         dof = smooth(dof_raw)
     inertia = path.inertia[:k_max]
     curve = bic(inertia, dof, table.n_samples, table.n_features)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from edfkmeans.backends.threads import Threads
 from edfkmeans.fit import Fit
 from edfkmeans.path import KMeansPath
-from edfkmeans.table import Table
+from edfkmeans.table import Table, check_one_of, check_whole
 
 Floats = npt.NDArray[np.float64]
 Direction = Literal["min", "max"]
@@ -49,6 +49,15 @@ class Curve:
     rule: str
     error: Floats | None = None
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        check_one_of("direction", self.direction, ("min", "max"))
+        check_whole("k of a curve", self.k, 1)
+        if np.ndim(self.values) != 1 or self.k > len(self.values):
+            raise ValueError(
+                f"k={self.k} of a curve with values of shape {np.shape(self.values)}: values must "
+                "hold one number for each k from 1 to k_max."
+            )
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ class Criterion(ABC):
     """
 
     name: str
-    says_one: ClassVar[bool] = False
+    can_say_one: ClassVar[bool] = False
     """Whether it can answer k = 1."""
     better: ClassVar[Direction] = "max"
     """Which values are good."""
@@ -183,7 +192,7 @@ def register(criterion: Criterion) -> None:
     ... class Hartigan(Criterion):
     ...     name: str = "hartigan"
     ...     least: float = 10.0
-    ...     says_one = True
+    ...     can_say_one = True
     ...     better = "min"
     ...     def curve(self, table, path, given):
     ...         k = np.arange(1, path.k_max + 1)
@@ -201,6 +210,8 @@ def register(criterion: Criterion) -> None:
             f"criterion is a {_kind(criterion)}, but must be an instance of a subclass of "
             "edfkmeans.criteria.Criterion."
         )
+    if not isinstance(criterion.name, str) or criterion.name in ("", "all"):
+        raise ValueError(f"name={criterion.name!r} must be a word other than 'all'.")
     taken = _registered.get(criterion.name, criterion)
     if type(taken).__qualname__ != type(criterion).__qualname__:
         raise ValueError(

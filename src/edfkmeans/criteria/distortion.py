@@ -1,7 +1,9 @@
 """Criteria that look at the inertia alone: jump, fK, the elbow."""
 
+import numbers
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,11 +35,11 @@ class Jump(Criterion):
 
     name: str = "jump"
     power: float | None = None
-    says_one = True
+    can_say_one = True
 
     def __post_init__(self) -> None:
-        if self.power is not None and not (np.isfinite(self.power) and self.power > 0):
-            raise ValueError(f"power={self.power!r} must be a positive number, or None for d/2.")
+        if self.power is not None:
+            _check_positive("power", self.power)
 
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
@@ -64,8 +66,11 @@ class FK(Criterion):
 
     name: str = "fk"
     below: float = 1.0
-    says_one = True
+    can_say_one = True
     better = "min"
+
+    def __post_init__(self) -> None:
+        _check_positive("below", self.below)
 
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
@@ -95,6 +100,9 @@ class Elbow(Criterion):
     sensitivity: float = 1.0
     better = "min"
 
+    def __post_init__(self) -> None:
+        _check_positive("sensitivity", self.sensitivity)
+
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
         from kneed import KneeLocator
@@ -112,6 +120,11 @@ class Elbow(Criterion):
         if knee is None:
             raise NotApplicable("the inertia has no elbow")
         return Curve(int(knee), values, self.better, "sharpest bend")
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r} must be a positive number.")
 
 
 register(Elbow())

@@ -91,7 +91,7 @@ class Gap(Criterion):
     rule: Literal["tibshirani", "first-se-max", "global-se-max", "first-max", "global-max"] = (
         "tibshirani"
     )
-    says_one = True
+    can_say_one = True
 
     def __post_init__(self) -> None:
         check_one_of("box", self.box, BOXES)

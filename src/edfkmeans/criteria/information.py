@@ -17,7 +17,7 @@ from edfkmeans.criteria.criterion import (
     Work,
     register,
 )
-from edfkmeans.dof import paper_terms, path_excess
+from edfkmeans.dof import path_excess, point_terms
 from edfkmeans.path import KMeansPath
 from edfkmeans.smoothing import smooth
 from edfkmeans.table import Table, check_one_of
@@ -46,7 +46,7 @@ class PaperDof(Need[Floats]):
         """Make it."""
         if path.inertia[-1] <= 0:
             raise NotApplicable("the pilot fits every row without residual: lower k_max")
-        excess = path_excess(table, path, path.k_max, work.pool)
+        excess = path_excess(table, path, path.k_max, "paper", work.pool)
         work.report()
         return smooth(np.arange(1, path.k_max + 1) * table.n_features + excess)
 
@@ -70,7 +70,7 @@ class Information(Criterion):
     price: Literal["bic", "aic"] = "bic"
     count: Literal["paper", "naive"] = "paper"
     rule: Literal["paper", "r-package", "lowest"] = "paper"
-    says_one = True
+    can_say_one = True
     better = "min"
     judges_one = True
 
@@ -98,13 +98,18 @@ class Information(Criterion):
         return Curve(choice.RULES[self.rule](values), values, self.better, words[self.rule])
 
     def one(self, labelling: Labelling) -> float | None:
-        """Judge one clustering, without smoothing; None unless the pilot is finer."""
+        """Judge one clustering, without smoothing; None where there is no sensible count."""
         table, fit = labelling.table, labelling.fit
         dof = float(len(fit.sizes) * table.n_features)
+        if fit.inertia <= 0:
+            return None
         if self.count == "paper" and len(fit.sizes) > 1:
             if labelling.pilot.inertia <= 0 or len(labelling.pilot.sizes) <= len(fit.sizes):
                 return None
-            dof += float(paper_terms(table, fit, labelling.pilot, labelling.work.pool).sum())
+            terms = point_terms(table, fit, labelling.pilot, "paper", labelling.work.pool)
+            if terms.sum() < 0:  # not k-means: rows nearer to other centroids than to their own
+                return None
+            dof += float(terms.sum())
         return float(self._value(np.array([table.squared(fit.inertia)]), np.array([dof]), table)[0])
 
     def _value(self, inertia: Floats, dof: Floats, sizes: Table | KMeansPath) -> Floats:

@@ -155,7 +155,7 @@ class PredictionStrength(Criterion):
     name: str = "prediction-strength"
     least: float = 0.8
     n_splits: int = 20
-    says_one = True
+    can_say_one = True
 
     def __post_init__(self) -> None:
         check_whole("n_splits", self.n_splits, 2)
@@ -218,10 +218,16 @@ class Stability(Criterion):
     name: str = "stability"
     of: Criterion = field(default_factory=Information)
     n_splits: int = 20
-    says_one = True
 
     def __post_init__(self) -> None:
         check_whole("n_splits", self.n_splits, 1)
+        if not isinstance(self.of, Criterion):
+            raise TypeError(f"of={self.of!r} must be a Criterion, such as Silhouette().")
+
+    @property
+    def can_say_one(self) -> bool:  # type: ignore[override]
+        """Whether the other criterion can."""
+        return self.of.can_say_one
 
     def needs(self) -> tuple[Need[Any], ...]:
         """Return the choices."""

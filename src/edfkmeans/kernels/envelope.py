@@ -1,0 +1,190 @@
+r"""Excess degrees of freedom along the exact path: every switch counted once, where it happens.
+
+The fitted model minimises the inertia. So, the other labels held fixed, a row x belongs to the
+cluster with the least ``w_l |x - c_l|^2``, where m_l and c_l are the size and the centroid of
+cluster l without the row, and ``w_l = m_l / (m_l + 1)``. Shift coordinate j by delta:
+
+    f_l(delta) = F_l + 2 b_l delta + w_l delta^2,   F_l = w_l |x - c_l|^2,   b_l = w_l (x_j - c_lj).
+
+The row switches at the breakpoints of the lower envelope of these parabolas. From owner a the
+envelope, going right, passes to the l whose ``A delta^2 + 2 B delta + C`` (differences of w, b, F)
+first falls through zero: at ``(-B - s) / A = C / (s - B)`` with ``s = sqrt(B^2 - A C)``, if at all;
+going left is the same with -B and -delta. There the fitted value jumps by
+
+    J = (m_b c_bj + x_j + delta) / (m_b + 1) - (m_a c_aj + x_j + delta) / (m_a + 1)
+
+(b above the breakpoint, a below), and the term is ``phi((x_j + delta - mu~_ij) / sigma~) J /
+sigma~``. For the own cluster of size n and centroid mu: ``F = n / (n-1) |x - mu|^2`` and
+``b = x_j - mu_j``. A lone row stays where it is: its parabola is 0.
+
+Only shifts within Z sigma~ of the pilot's mean count, Z = 8.5 (phi(Z) < 1e-16). A cluster l that is
+nowhere below the own one for such shifts, ``C > 2 |B| L + max(0, -A) L^2``, is on no envelope.
+"""
+
+import math
+
+import numpy as np
+
+from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
+
+_Z = 8.5
+_INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@kernel
+def _walk(side, owner, shift, last, x, error, count, weight, F, p, coordinate, inv_sigma):
+    """Sum the terms of the breakpoints beyond ``side * shift``, up to ``side * last``.
+
+    `side` is 1 to the right and -1 to the left; `coordinate[l]` is mu_lj for the near clusters,
+    the own one (number 0) among them with the row taken out.
+    """
+    total = 0.0
+    for _ in range(2 * count):  # two parabolas cross at most twice
+        b_owner = weight[owner] * (x - coordinate[owner])
+        best, whom = np.inf, -1
+        for l in range(count):  # noqa: E741
+            if l != owner:
+                A = weight[l] - weight[owner]
+                B = side * (weight[l] * (x - coordinate[l]) - b_owner)
+                C = F[l, p] - F[owner, p]
+                discriminant = B * B - A * C
+                if discriminant >= 0.0:
+                    # The root where the difference falls; with the stable form of each sign.
+                    root = math.sqrt(discriminant)
+                    where = np.inf
+                    if B <= 0.0:
+                        where = C / (root - B) if root - B > 0.0 else np.inf
+                    elif A != 0.0:
+                        where = -(B + root) / A
+                    if shift <= where < best:
+                        best, whom = where, l
+        if whom < 0 or best > last:
+            break
+        delta = side * best
+        z = (error + delta) * inv_sigma
+        # weight = m / (m + 1), so 1 - weight = 1 / (m + 1)
+        there = weight[whom] * coordinate[whom] + (1.0 - weight[whom]) * (x + delta)
+        here = weight[owner] * coordinate[owner] + (1.0 - weight[owner]) * (x + delta)
+        total += side * (there - here) * math.exp(-0.5 * z * z)
+        owner, shift = whom, best
+    return total
+
+
+@kernel
+def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, terms):
+    """Write every row's sum of terms over coordinates and breakpoints to `terms`."""
+    n, d = X.shape
+    k = centers.shape[0]
+    tile = np.empty((d, TILE))
+    error = np.empty((d, TILE))
+    rows = np.empty(TILE, np.int64)
+    distance = np.empty(TILE)
+    offset = np.empty(TILE)
+    longest = np.empty(TILE)
+    total = np.empty(TILE)
+    right = np.empty(TILE)
+    left = np.empty(TILE)
+    starts = np.empty(TILE, np.int64)
+    F = np.empty((k, TILE))
+    near = np.empty(k, np.int64)
+    weight = np.empty(k)
+    coordinate = np.empty(k)
+    by_cluster = np.argsort(labels, kind="mergesort")
+    first = 0
+    while first < n:
+        c = labels[by_cluster[first]]
+        n_c = float(sizes[c])
+        rows_here = 0
+        while (
+            rows_here < TILE
+            and first + rows_here < n
+            and labels[by_cluster[first + rows_here]] == c
+        ):
+            rows[rows_here] = by_cluster[first + rows_here]
+            rows_here += 1
+        first += rows_here
+        if n_c == 1.0:
+            terms[rows[0]] = 0.0
+            continue
+        load_tile(X, rows, rows_here, tile)
+        tile_distances(tile, centers[c], distance)
+        near[0], weight[0] = c, (n_c - 1.0) / n_c
+        for p in range(TILE):
+            F[0, p] = distance[p] / weight[0]
+            offset[p] = longest[p] = total[p] = 0.0
+            starts[p] = 0
+        for p in range(TILE):
+            i = rows[min(p, rows_here - 1)]
+            for j in range(d):
+                error[j, p] = tile[j, p] - pilot_centers[pilot_labels[i], j]
+        for j in range(d):
+            for p in range(TILE):
+                offset[p] = max(offset[p], abs(tile[j, p] - centers[c, j]))
+                longest[p] = max(longest[p], abs(error[j, p]) + _Z * sigma)
+        count = 1
+        for other in range(k):
+            if other == c:
+                continue
+            w = sizes[other] / (sizes[other] + 1.0)
+            tile_distances(tile, centers[other], distance)
+            reached = 0
+            steeper = max(0.0, weight[0] - w)
+            for p in range(TILE):
+                C = w * distance[p] - F[0, p]
+                # |B| = |(mu_c - mu_l) - (x - mu_l) / (n_l + 1)|, in every coordinate at most:
+                B = gaps[c, other] * (2.0 - w) + offset[p] * (1.0 - w)
+                reached += (2.0 * B + steeper * longest[p]) * longest[p] >= C
+            if reached > 0:
+                near[count], weight[count] = other, w
+                for p in range(TILE):
+                    F[count, p] = w * distance[p]
+                count += 1
+        if count == 1:
+            for p in range(rows_here):
+                terms[rows[p]] = 0.0
+            continue
+        # Labels that are no optimum: the envelope begins at the cluster that is.
+        for p in range(TILE):
+            for l in range(1, count):  # noqa: E741
+                if F[l, p] < F[starts[p], p]:
+                    starts[p] = l
+        for j in range(d):
+            for p in range(TILE):
+                right[p] = left[p] = np.inf
+            for l in range(1, count):  # noqa: E741
+                A = weight[l] - weight[0]
+                w, mu_l, mu_c = weight[l], centers[near[l], j], centers[c, j]
+                for p in range(TILE):
+                    B = w * (tile[j, p] - mu_l) - (tile[j, p] - mu_c)
+                    C = max(F[l, p] - F[0, p], 0.0)
+                    discriminant = B * B - A * C
+                    root = math.sqrt(max(discriminant, 0.0))
+                    # Where it falls on the side to which it slopes, and on the other one.
+                    near_side = C / (root + abs(B)) if root + abs(B) > 0.0 else np.inf
+                    far_side = (abs(B) + root) / -A if A < 0.0 else np.inf
+                    near_side = near_side if discriminant >= 0.0 else np.inf
+                    right[p] = min(right[p], near_side if B <= 0.0 else far_side)
+                    left[p] = min(left[p], near_side if B >= 0.0 else far_side)
+            for l in range(1, count):  # noqa: E741
+                coordinate[l] = centers[near[l], j]
+            for p in range(rows_here):
+                x, e = tile[j, p], error[j, p]
+                last_right, last_left = _Z * sigma - e, _Z * sigma + e
+                plain = starts[p] == 0
+                if plain and right[p] > last_right and left[p] > last_left:
+                    continue
+                # The own centroid without the row.
+                coordinate[0] = x - (x - centers[c, j]) / weight[0]
+                if not plain or right[p] <= last_right:
+                    total[p] += _walk(
+                        1.0, starts[p], 0.0, last_right, x, e, count, weight, F, p,
+                        coordinate, 1.0 / sigma,
+                    )  # fmt: skip
+                if not plain or left[p] <= last_left:
+                    total[p] += _walk(
+                        -1.0, starts[p], 0.0, last_left, x, e, count, weight, F, p,
+                        coordinate, 1.0 / sigma,
+                    )  # fmt: skip
+        for p in range(rows_here):
+            terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma
