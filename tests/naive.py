@@ -283,7 +283,7 @@ def owner(rest, x):
     return best
 
 
-def exact_term(X, labels, i, j, mu, sigma, steps=400, reach=8.5):
+def exact_term(X, labels, i, j, mu, sigma, steps=2000, reach=8.5):
     """Point i's exact part for coordinate j: move it in fine steps and see where it switches."""
     x = [float(v) for v in X[i]]
     rest = without(X, labels, i)

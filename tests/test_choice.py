@@ -46,3 +46,23 @@ def test_rules_equal_the_loops(curve):
 
 def test_local_minima_include_the_ends():
     assert choice.local_minima(np.array([1.0, 3, 2, 4, 0])) == [1, 3, 5]
+
+
+def test_bic_proposes_and_silhouette_disposes():
+    bic = np.array([9.0, 5, 6, 4, 7, 3, 2.0])
+    none = np.zeros(7)
+    # Candidates are 2 and 4; 7 has a higher silhouette but is no valley.
+    silhouette = np.array([np.nan, 0.2, 0.9, 0.3, 0.1, 0.1, 0.9])
+    assert choice.combined(bic, silhouette, none) == (4, [4, 2])
+    # High where samples without clusters are high too: nothing special.
+    reference = np.array([np.nan, 0.0, 0, 0.25, 0, 0, 0])
+    assert choice.combined(bic, silhouette, reference) == (2, [2, 4])
+    # No valley: every k from 2.
+    falling = np.arange(7.0)[::-1]
+    assert choice.combined(falling, silhouette, none)[0] == 3
+    assert choice.combined(falling[:2], silhouette[:2], none[:2]) == (2, [2])
+
+
+def test_lowest_and_highest_ignore_missing_values():
+    curve = np.array([np.nan, 2.0, 1.0, 1.0, 2.0])
+    assert (choice.lowest(curve), choice.highest(curve)) == (3, 2)

@@ -64,7 +64,7 @@ def test_odd_names_and_huge_values(tmp_path):
     X, _ = blobs(3, n=60)
     file = tmp_path / "q[bold].csv"
     pd.DataFrame(X * 1e300).to_csv(file, index=False)
-    result = run("select", file, "--rule", "r-package")
+    result = run("select", file, "--method", "paper", "--rule", "r-package")
     assert result.exit_code == 0
     assert "3 clusters in" in result.output
     assert "q[bold].csv (180 rows, 3 columns, standardised)" in result.output

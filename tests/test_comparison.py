@@ -62,7 +62,7 @@ def test_same_seed_same_fits_as_select_k(wine):
     assert (
         compare(wine, ["bic"], random_state=7).table.loc["bic", "value"]
         == (
-            select_k(wine, random_state=7).table["bic"][
+            select_k(wine, method="paper", random_state=7).table["bic"][
                 compare(wine, ["bic"], random_state=7).curves["bic"].k
             ]
         )

@@ -261,14 +261,17 @@ def test_reference_fits_are_good_and_their_inertia_true():
     best = fit_path(X, 12, random_state=0).inertia[:12]
     columns = np.ascontiguousarray(X.T, dtype=np.float32)
     inertia = np.empty((10, 12))
+    labels = np.zeros((12, 700), np.int32)
     for run in range(10):
         uniforms = np.sort(np.random.default_rng(run).random((12, 4)), axis=1)
-        climb(X, columns, uniforms, 1, inertia[run])
+        climb(X, columns, uniforms, 1, inertia[run], labels)
     assert inertia[:, 0] == pytest.approx(best[0])
     excess = inertia / best - 1
     assert excess.min() > -0.01
     assert excess.mean() < 0.02
     assert (np.diff(inertia, axis=1) < 0).all()
+    for k in range(1, 13):
+        assert naive.inertia(X, labels[k - 1].tolist()) == pytest.approx(inertia[-1, k - 1])
 
 
 def test_gap_finds_clusters_and_can_say_one_without():
@@ -333,7 +336,7 @@ def test_information_criteria(wine):
     np.testing.assert_allclose(
         curves["aic-naive"].values, n * d * np.log(path.inertia[:10]) + 2 * k * d
     )
-    chosen = select_k(wine, path=path)
+    chosen = select_k(wine, path=path, method="paper")
     assert asked(Information(), wine, path).k == chosen.k
     np.testing.assert_allclose(asked(Information(), wine, path).values, chosen.table["bic"])
     assert asked(Information(rule="lowest", count="naive"), wine, path).k == 1 + np.argmin(

@@ -6,16 +6,17 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import silhouette_score
 
 import naive
 from conftest import blobs, standardise
-from edfkmeans import KMeansPath, fit_path, select_k
+from edfkmeans import KMeansPath, choice, degrees_of_freedom, fit_path, select_k
 
 
 def test_selection_is_the_equations_end_to_end(wine):
     """Everything after the fits, by the loops."""
     path = fit_path(wine, k_max=6, fits="paper", random_state=1)
-    selection = select_k(wine, path=path)
+    selection = select_k(wine, path=path, method="paper")
     raw = [
         naive.degrees_of_freedom(wine[:, :], path.labels(k), path.labels(7)) for k in range(1, 7)
     ]
@@ -39,7 +40,7 @@ def test_finds_obvious_clusters(k, fits):
 
 
 def test_table_and_candidates(wine):
-    selection = select_k(wine, random_state=0)
+    selection = select_k(wine, method="paper", random_state=0)
     table = selection.table
     assert list(table.index) == list(range(1, 31))
     assert table.index.name == "k"
@@ -56,12 +57,12 @@ def test_table_and_candidates(wine):
 
 
 def test_repr_tells_the_answer_and_the_runners_up(wine):
-    selection = select_k(wine, random_state=0)
+    selection = select_k(wine, method="paper", random_state=0)
     text = repr(selection)
     assert text.startswith("Selection: k = 3 of 1..30 (n=178, d=13, method='paper', rule='paper')")
-    assert f"k = {selection.candidates[0].k} (BIC +" in text
+    assert f"k = {selection.candidates[0].k}: higher BIC (+" in text
     one = select_k(np.random.default_rng(0).normal(size=(40, 1)), k_max=1)
-    assert repr(one).endswith("no other local minimum")
+    assert repr(one).endswith("no other candidate")
 
 
 def test_remarks_say_when_k_max_was_reached():
@@ -81,8 +82,8 @@ def test_naive_method_counts_centroids_only(wine):
 def test_rules_differ_where_one_cluster_has_the_lowest_bic():
     X = np.random.default_rng(0).normal(size=(500, 2))
     path = fit_path(X, random_state=0)
-    paper = select_k(X, path=path, rule="paper")
-    r_package = select_k(X, path=path, rule="r-package")
+    paper = select_k(X, path=path, method="paper")
+    r_package = select_k(X, path=path, method="paper", rule="r-package")
     assert paper.table["bic"].idxmin() == 1
     assert r_package.k == 1
     assert r_package.remarks == ()
@@ -93,11 +94,11 @@ def test_rules_differ_where_one_cluster_has_the_lowest_bic():
 
 def test_a_shorter_k_max_on_the_same_path(wine):
     path = fit_path(wine, k_max=12, random_state=0)
-    short = select_k(wine, k_max=6, path=path)
+    short = select_k(wine, k_max=6, path=path, random_state=0)
     labels = {k: path.labels(k) for k in range(1, 8)}
     assert short.k_max == 6
     pd.testing.assert_frame_equal(
-        short.table, select_k(wine, path=KMeansPath.from_labels(wine, labels)).table
+        short.table, select_k(wine, path=KMeansPath.from_labels(wine, labels), random_state=0).table
     )
 
 
@@ -128,9 +129,13 @@ def test_selection_pickles(wine):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"method": "magic"}, r"method='magic' must be one of \['paper', 'naive'\]"),
-        ({"rule": "magic"}, r"rule='magic' must be one of \['paper', 'r-package', 'lowest'\]"),
-        ({"rule": ["paper"]}, "rule=.* must be one of"),
+        ({"method": "magic"}, r"method='magic' must be one of \['combined', 'paper', 'naive'\]"),
+        (
+            {"method": "paper", "rule": "magic"},
+            r"rule='magic' must be one of \['paper', 'r-package', 'lowest'\]",
+        ),
+        ({"method": "naive", "rule": ["paper"]}, "rule=.* must be one of"),
+        ({"rule": "paper"}, "rule='paper' is for methods 'paper' and 'naive'"),
         ({"k_max": 177}, "pilot of 178 clusters, which fits the 178 distinct rows of X without"),
         ({"k_max": 178}, r"k_max=178 needs at least 179 distinct rows; X has 178\. Lower k_max"),
         ({"path": 5}, "path is a int, not a KMeansPath"),
@@ -175,3 +180,76 @@ def test_published_k_on_the_papers_fits(name, benchmark_folder):
     X = standardise(X)
     ks = [select_k(X, method="paper", fits="paper", random_state=seed).k for seed in range(10)]
     assert Counter(ks).most_common(1)[0][0] == PUBLISHED[name]
+
+
+def test_the_default_says_one_where_there_is_one_cluster():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    selection = select_k(X, random_state=0, confidence=True)
+    assert selection.k == 1
+    assert selection.confidence[1] >= 0.9
+    assert "there may be only one cluster" in selection.remarks[0]
+    assert selection.candidates  # what it would be otherwise
+    assert not selection.ambiguity.any()
+    assert set(selection.labels) == {0}
+
+
+def test_the_default_in_its_parts(wine):
+    path = fit_path(wine, random_state=0)
+    selection = select_k(wine, path=path, random_state=0)
+    table = selection.table
+    assert selection.k == 3
+    assert selection.method == "combined"
+    assert selection.rule is None
+    assert selection.structure.p_value == 1 / 25
+    for k in (2, 5, 30):
+        assert table.loc[k, "silhouette"] == pytest.approx(
+            silhouette_score(wine, path.labels(k)), abs=1e-12
+        )
+        dof = degrees_of_freedom(wine, path.labels(k), path.labels(31), method="exact")
+        assert table.loc[k, "dof_raw"] == pytest.approx(dof.total, rel=1e-5)
+    residual = wine - path.centers(31)[path.labels(31)]
+    w = np.linalg.eigvalsh(residual.T @ residual)
+    columns = np.sqrt(13 * w.sum() ** 2 / (w**2).sum())
+    bic = 178 * columns * np.log(table["inertia"]) + np.log(178 * columns) * table["dof"]
+    np.testing.assert_allclose(table["bic"], bic, rtol=1e-9)
+    k, candidates = choice.combined(
+        table["bic"].to_numpy(),
+        table["silhouette"].to_numpy(),
+        table["silhouette_reference"].to_numpy(),
+    )
+    assert [k, *(c.k for c in selection.candidates)] == candidates
+    exact = degrees_of_freedom(wine, path.labels(3), path.labels(31), method="exact")
+    np.testing.assert_array_equal(selection.ambiguity, exact.per_point)
+
+
+def test_confidence_and_words(wine):
+    selection = select_k(wine, confidence=True, random_state=0)
+    shares = selection.confidence
+    assert shares.sum() == pytest.approx(1)
+    assert shares.idxmax() == selection.k == 3
+    assert selection.summary.startswith(f"k = 3, chosen in {100 * shares[3]:.0f} % of 20 resamples")
+    runner_up = selection.candidates[0]
+    assert shares[runner_up.k] == shares.drop(3).max()
+    assert f"k = {runner_up.k} is the runner-up: " in selection.summary
+    assert "higher BIC (+" in runner_up.reason
+    assert f"chosen in {100 * shares[runner_up.k]:.0f} % of resamples" in runner_up.reason
+    assert "chosen in 20 resamples: k = 3: " in repr(selection)
+    again = select_k(wine, confidence=True, random_state=0, n_jobs=1)
+    pd.testing.assert_series_equal(shares, again.confidence)
+    clear = select_k(blobs(4)[0], confidence=True, random_state=0, k_max=8)
+    assert clear.confidence[4] >= 0.95
+
+
+def test_confidence_of_tiny_data_and_of_a_path(wine):
+    tiny = select_k(np.random.default_rng(0).normal(size=(5, 2)), confidence=True, random_state=0)
+    assert tiny.confidence.sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="confidence=True fits parts of the rows again"):
+        select_k(wine, path=fit_path(wine, 4), confidence=True)
+
+
+def test_ambiguous_rows_sit_between_the_clusters():
+    X, _ = blobs(2, n=100, gap=5.0)
+    middle = X[:100].mean(axis=0) / 2 + X[100:].mean(axis=0) / 2
+    selection = select_k(np.r_[X, [middle]], k_max=6, random_state=0)
+    assert selection.k == 2
+    assert 200 in np.argsort(selection.ambiguity)[-3:]

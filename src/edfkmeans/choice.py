@@ -46,6 +46,23 @@ RULES: dict[str, Callable[[Floats], int]] = {
 }
 
 
+def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, list[int]]:
+    """BIC proposes, silhouette disposes; returns k and all candidates, best first.
+
+    Candidates are the local minima of the BIC between 1 and k_max; where it has none it says
+    nothing, and every k from 2 is a candidate. The best is the one whose mean silhouette lies
+    furthest above that of samples without clusters, as a part of the way from there to 1: some
+    numbers of clusters have high silhouettes even there.
+    """
+    proposed = interior_minima(bic)
+    if not proposed.size:
+        proposed = np.arange(1, len(bic))
+    above = (silhouette - reference) / (1 - reference)
+    order = np.argsort(-above[proposed], kind="stable")
+    candidates = [int(k) + 1 for k in proposed[order]]
+    return candidates[0], candidates
+
+
 # Rules for a curve that is high at the right k and comes with standard errors. They bear the names
 # of `maxSE` in the R package cluster.
 

@@ -50,11 +50,26 @@ class Rule(StrEnum):
     lowest = "lowest"
 
 
-RuleOption = Annotated[
-    Rule,
+class Method(StrEnum):
+    """How k is chosen."""
+
+    combined = "combined"
+    paper = "paper"
+    naive = "naive"
+
+
+MethodOption = Annotated[
+    Method,
     typer.Option(
-        help="paper: the first valley; r-package: the same, but 1 where that has the lowest BIC; "
-        "lowest: the lowest BIC."
+        help="combined: local minima of the BIC, the silhouette decides, 1 where nothing stands "
+        "out; paper: the first local minimum; naive: the same with k d degrees of freedom."
+    ),
+]
+RuleOption = Annotated[
+    Rule | None,
+    typer.Option(
+        help="For methods paper and naive. paper: the first valley; r-package: the same, but 1 "
+        "where that has the lowest BIC; lowest: the lowest BIC."
     ),
 ]
 
@@ -79,7 +94,8 @@ def select(
         Scale, typer.Option(help="Bring the columns to one scale, or not.")
     ] = Scale.standard,
     seed: Seed = 0,
-    rule: RuleOption = Rule.paper,
+    method: MethodOption = Method.combined,
+    rule: RuleOption = None,
 ) -> None:
     """Choose the number of clusters for a table.
 
@@ -103,11 +119,16 @@ def select(
         _stop(f"{file} could not be read as CSV: {error}")
     if frame.shape[1] == 1 and set(";\t|") & set(str(frame.columns[0])):
         _stop(f"{file} seems to use another separator than the comma: {str(frame.columns[0])!r}.")
-    _answer(frame, str(file), k_max, scale, seed, rule)
+    _answer(frame, str(file), k_max, scale, seed, method, rule)
 
 
 @app.command()
-def demo(k_max: KMax = None, seed: Seed = 0, rule: RuleOption = Rule.paper) -> None:
+def demo(
+    k_max: KMax = None,
+    seed: Seed = 0,
+    method: MethodOption = Method.combined,
+    rule: RuleOption = None,
+) -> None:
     """Choose the number of clusters for scikit-learn's wine data: 178 wines, 13 measurements.
 
     Example: edfkmeans demo
@@ -115,7 +136,7 @@ def demo(k_max: KMax = None, seed: Seed = 0, rule: RuleOption = Rule.paper) -> N
     from sklearn.datasets import load_wine
 
     wine = load_wine(as_frame=True).data
-    _answer(wine, "scikit-learn's wine data", k_max, Scale.standard, seed, rule)
+    _answer(wine, "scikit-learn's wine data", k_max, Scale.standard, seed, method, rule)
 
 
 def main() -> None:
@@ -124,7 +145,13 @@ def main() -> None:
 
 
 def _answer(
-    frame: "pd.DataFrame", name: str, k_max: int | None, scale: Scale, seed: int, rule: Rule
+    frame: "pd.DataFrame",
+    name: str,
+    k_max: int | None,
+    scale: Scale,
+    seed: int,
+    method: Method,
+    rule: Rule | None,
 ) -> None:
     from edfkmeans.selection import select_k
     from edfkmeans.table import check_numeric, read_table
@@ -136,7 +163,14 @@ def _answer(
             spread = X.std(axis=0)
             X = X / (spread + (spread == 0))
         progress = sys.stderr.isatty()
-        selection = select_k(X, k_max, rule=rule.value, random_state=seed, progress=progress)
+        selection = select_k(
+            X,
+            k_max,
+            method=method.value,
+            rule=rule and rule.value,
+            random_state=seed,
+            progress=progress,
+        )
     except ValueError as error:
         _stop(f"{name}: {error}")
     scaled = "standardised" if scale is Scale.standard else "as they are"
@@ -156,19 +190,20 @@ def _show(selection: "Selection", source: str) -> None:
     sizes = ", ".join(str(size) for size in sorted(selection.path.sizes(selection.k))[::-1])
     console.print(f"Rows in each: {sizes}.")
     if selection.candidates:
-        others = ", ".join(f"{c.k} (BIC {c.distance:+.0f})" for c in selection.candidates[:4])
-        console.print(f"Other local minima of the BIC: k = {others}.")
+        console.print("Other k worth a look:")
+        for candidate in selection.candidates[:4]:
+            console.print(f"  k = {candidate.k}: {candidate.reason}")
     for remark in selection.remarks:
         console.print(f"Note: {remark}")
     minima = [candidate.k for candidate in selection.candidates]
-    console.print("\nBIC against k, lower is better (O chosen, o other local minima):\n")
+    console.print("\nBIC against k, lower is better (O chosen, o other candidates):\n")
     print(chart(selection.table["bic"].tolist(), selection.k, minima, console.width), end="\n\n")
     table = RichTable("k", "inertia", "df estimated", "df smoothed", "BIC", "")
     for column in table.columns[:-1]:
         column.justify = "right"
     for k, row in selection.table.iterrows():
         chosen = k == selection.k
-        mark = "<- chosen" if chosen else "local minimum" if k in minima else ""
+        mark = "<- chosen" if chosen else "candidate" if k in minima else ""
         cells = [
             f"{k}",
             f"{row.inertia:.6g}",

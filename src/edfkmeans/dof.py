@@ -9,12 +9,19 @@ import numpy as np
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
 from edfkmeans.kernels import envelope, jumps
-from edfkmeans.path import KMeansPath
+from edfkmeans.path import KMeansPath, fit_table
+from edfkmeans.seeding import entropy
 from edfkmeans.table import Floats, Table, check_one_of, encode_labels, read_table
 
-Method = Literal["paper", "exact"]
-METHODS: tuple[Method, ...] = ("paper", "exact")
-_KERNELS = {"paper": jumps.paper_terms, "exact": envelope.exact_terms}
+Method = Literal["paper", "exact", "bootstrap"]
+METHODS: tuple[Method, ...] = ("paper", "exact", "bootstrap")
+Terms = Literal["paper", "exact"]
+# How far from the pilot's mean, in its standard deviations, switches along the exact path count:
+# for one fit, where the next term is below 1e-12, and for a whole path, where 1e-6 will do.
+_FAR, _NEAR = 7.5, 5.0
+# Bootstrap: draws at a time, at most, and their random streams.
+_BATCH, _MOST = 8, 256
+_KEY = 13
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -28,10 +35,13 @@ class DegreesOfFreedom:
     per_point : ndarray of shape (n_samples,)
         What each row adds because it might have joined another cluster. Rows between clusters
         add most: they are the ones the answer hinges on.
+    error : float or None
+        Standard error of `total`; only with method "bootstrap".
     """
 
     naive: int
     per_point: Floats
+    error: float | None = None
 
     @property
     def excess(self) -> float:
@@ -46,7 +56,8 @@ class DegreesOfFreedom:
     def __repr__(self) -> str:
         return (
             f"DegreesOfFreedom(total={self.total:.6g}, naive={self.naive}, "
-            f"excess={self.excess:.6g})"
+            f"excess={self.excess:.6g}"
+            + (")" if self.error is None else f", error={self.error:.3g})")
         )
 
 
@@ -56,6 +67,8 @@ def degrees_of_freedom(
     pilot_labels: Any,
     *,
     method: Method = "paper",
+    precision: float | None = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> DegreesOfFreedom:
     """Estimate the effective degrees of freedom of a clustering.
@@ -76,7 +89,14 @@ def degrees_of_freedom(
         "paper": Hofmeyr's sum over all single-coordinate shifts that send a row to another
         cluster, as if there were no third one; by distance to centroids. "exact": only the
         switches that happen, where they happen: the row goes to the cluster in which the inertia
-        is least, the other labels held fixed.
+        is least, the other labels held fixed. "bootstrap": data are drawn with the pilot's means
+        and variance and clustered again, for as many clusters as `labels` has; the covariance of
+        data and fits counts every freedom, for the price of many paths.
+    precision : float, optional
+        Only with "bootstrap": draw until the standard error is at most this part of the total, by
+        default 0.02, or 256 times.
+    random_state : int, RandomState, Generator or None
+        Only with "bootstrap".
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
 
@@ -95,6 +115,10 @@ def degrees_of_freedom(
     (12, True, (150,))
     """
     check_one_of("method", method, METHODS)
+    if method != "bootstrap" and (precision is not None or random_state is not None):
+        raise ValueError(f"precision and random_state are for method='bootstrap', not {method!r}.")
+    if precision is not None and not 0 < precision < 1:
+        raise ValueError(f"precision={precision!r} must be between 0 and 1.")
     n_jobs = effective_jobs(n_jobs)
     table = read_table(X)
     fit, pilot = (
@@ -104,9 +128,54 @@ def degrees_of_freedom(
             encode_labels(pilot_labels, table.n_samples, "pilot_labels"),
         )
     )
+    naive = len(fit.sizes) * table.n_features
     with Threads(n_jobs) as pool:
-        per_point = point_terms(table, fit, pilot, method, pool)
-    return DegreesOfFreedom(naive=len(fit.sizes) * table.n_features, per_point=per_point)
+        if method != "bootstrap":
+            return DegreesOfFreedom(naive, point_terms(table, fit, pilot, method, pool))
+        seed = entropy(random_state)
+        draws: list[Floats] = []
+        total, error = 1.0, np.inf
+        while error > (0.02 if precision is None else precision) * total and len(draws) < _MOST:
+            numbers = range(len(draws), len(draws) + _BATCH)
+            draws += [
+                rows[0]
+                for rows in pool.map(
+                    lambda b: bootstrap_draw(table, [fit], pilot, seed, b), numbers
+                )
+            ]
+            totals = np.sum(draws, axis=1)
+            total, error = totals.mean(), totals.std(ddof=1) / np.sqrt(len(draws))
+    smooth_part = table.n_features / fit.sizes[fit.labels]
+    return DegreesOfFreedom(naive, np.mean(draws, axis=0) - smooth_part, float(error))
+
+
+def bootstrap_draw(
+    table: Table, fits: list[Fit], pilot: Fit, seed: int, number: int
+) -> list[Floats]:
+    """Draw data from the pilot, fit them again and take every row's product of noise and fit.
+
+    The fits for the number of clusters of each of `fits` are compared with that one, not with
+    their own mean: any fixed fit does, as the noise has mean 0, and a near one leaves little noise.
+    """
+    sigma = pilot_sigma(table, pilot)
+    key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
+    rng = np.random.default_rng(key)
+    noise = rng.normal(size=table.values.shape) * table.varying
+    drawn = pilot.centers[pilot.labels] + sigma * noise
+    ks = [len(fit.sizes) for fit in fits]
+    path = fit_table(
+        read_table(drawn),
+        max(2, *ks) - 1,
+        fits="best",
+        n_init=1,
+        random_state=rng,
+        n_jobs=1,
+        progress=False,
+    )
+    return [
+        ((path.centers(k)[path.labels(k)] - fit.centers[fit.labels]) * noise).sum(axis=1) / sigma
+        for k, fit in zip(ks, fits, strict=True)
+    ]
 
 
 def pilot_sigma(table: Table, pilot: Fit) -> float:
@@ -120,40 +189,55 @@ def pilot_sigma(table: Table, pilot: Fit) -> float:
     return math.sqrt(pilot.inertia / (table.n_samples * table.n_features))
 
 
-def point_terms(table: Table, fit: Fit, pilot: Fit, method: Method, pool: Threads) -> Floats:
+def point_terms(
+    table: Table, fit: Fit, pilot: Fit, method: Terms, pool: Threads, reach: float = _FAR
+) -> Floats:
     """Every row's part of the excess degrees of freedom."""
     sigma = pilot_sigma(table, pilot)
     k = len(fit.sizes)
     gaps = np.empty((k, k))
-    jumps.center_gaps(fit.centers, gaps)
+    values, centers, pilot_centers = map(
+        table.only_varying, (table.values, fit.centers, pilot.centers)
+    )
+    jumps.center_gaps(centers, gaps)
     terms = np.empty(table.n_samples)
 
     def block(rows: slice) -> None:
-        _KERNELS[method](
-            table.values[rows],
-            fit.labels[rows],
-            fit.centers,
-            fit.sizes,
-            gaps,
-            pilot.labels[rows],
-            pilot.centers,
-            sigma,
-            terms[rows],
-        )
+        fitted = (values[rows], fit.labels[rows], centers, fit.sizes, gaps)
+        noise = (pilot.labels[rows], pilot_centers, sigma)
+        if method == "paper":
+            jumps.paper_terms(*fitted, *noise, terms[rows])
+        else:
+            envelope.exact_terms(*fitted, *noise, reach, terms[rows])
 
     pool.map(block, row_blocks(table.n_samples))
     return terms
 
 
-def path_excess(
-    table: Table, path: KMeansPath, k_max: int, method: Method, pool: Threads
-) -> Floats:
+def path_excess(table: Table, path: KMeansPath, k_max: int, method: Terms, pool: Threads) -> Floats:
     """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
     pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
 
     def excess(k: int) -> float:
         fit = fit_of_labels(table.values, path.labels(k), k)
-        return float(point_terms(table, fit, pilot, method, Threads(1)).sum())
+        return float(point_terms(table, fit, pilot, method, Threads(1), _NEAR).sum())
 
     # Large k first: the longest tasks must not be the last ones.
     return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])
+
+
+def effective_columns(table: Table, path: KMeansPath, k_max: int) -> float:
+    """Count the columns that the pilot's residuals are worth: between 1 and their number.
+
+    Correlated residuals carry less than one piece of evidence each. The eigenvalues w of their
+    covariance are worth ``(sum w)^2 / sum w^2`` columns if only their spread counts; the geometric
+    mean of that and the number of columns is what served best.
+    """
+    labels = path.labels(k_max + 1)
+    pilot = fit_of_labels(table.values, labels, k_max + 1)
+    scatter = np.zeros((table.values.shape[1],) * 2)
+    for rows in row_blocks(table.n_samples):
+        residual = table.values[rows] - pilot.centers[labels[rows]]
+        scatter += residual.T @ residual
+    spread = np.trace(scatter) ** 2 / (scatter**2).sum() if pilot.inertia > 0 else 1.0
+    return float(np.sqrt(table.n_features * spread))

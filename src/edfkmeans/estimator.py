@@ -27,10 +27,10 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
         62 distinct rows.
-    method : {"paper", "naive"}
-        How degrees of freedom are counted, see `select_k`.
+    method : {"combined", "paper", "naive"}
+        How k is chosen, see `select_k`.
     rule : {"paper", "r-package", "lowest"}, optional
-        How k is read off the BIC curve, see `select_k`.
+        How k is read off the BIC curve with methods "paper" and "naive", see `select_k`.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -72,7 +72,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self,
         k_max: int | None = None,
         *,
-        method: Method = "paper",
+        method: Method = "combined",
         rule: str | None = None,
         fits: Fits = "best",
         n_init: int | None = None,

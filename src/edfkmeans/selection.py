@@ -8,13 +8,18 @@ import pandas as pd
 
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
+from edfkmeans.criteria import Given, Work
 from edfkmeans.criteria.information import bic
-from edfkmeans.dof import path_excess
-from edfkmeans.fit import Labels
+from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
+from edfkmeans.dof import effective_columns, path_excess, point_terms
+from edfkmeans.fit import Labels, fit_of_labels
 from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.seeding import entropy
 from edfkmeans.smoothing import smooth
+from edfkmeans.structure import Structure, structure_of
 from edfkmeans.table import (
     Floats,
+    Table,
     check_one_of,
     count_distinct,
     read_table,
@@ -23,13 +28,23 @@ from edfkmeans.table import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Method = Literal["paper", "naive"]
-METHODS: tuple[Method, ...] = ("paper", "naive")
+Method = Literal["combined", "paper", "naive"]
+METHODS: tuple[Method, ...] = ("combined", "paper", "naive")
+
+# One cluster is the answer unless data without clusters look like these less often than this. The
+# test is made for the worst case: on Gaussian, skewed or long-tailed clouds p is mostly near 1.
+_LEVEL = 0.15
+# Silhouettes for the choice come from a sample of this size where there are more rows.
+_SILHOUETTE_ROWS = 2500
+# How sure: so many resamples, each of this part of the rows (as many as a bootstrap has distinct).
+_RESAMPLES = 20
+_PART = 0.632
+_KEY = 11
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Another k worth a look: a local minimum of the curve that was not chosen.
+    """Another k worth a look, which was not chosen.
 
     Attributes
     ----------
@@ -37,11 +52,14 @@ class Candidate:
     bic : float
     distance : float
         Its BIC less that of the chosen k; negative where it is lower.
+    reason : str
+        What speaks for and against it, in words.
     """
 
     k: int
     bic: float
     distance: float
+    reason: str
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,13 +72,24 @@ class Selection:
         The number of clusters.
     table : DataFrame
         One row for each k: ``inertia``, ``dof_raw`` (degrees of freedom as estimated), ``dof``
-        (smoothed) and ``bic``.
+        (smoothed) and ``bic``; with method "combined" also ``silhouette`` (mean over the rows) and
+        ``silhouette_reference`` (the same for samples without clusters).
     candidates : tuple of Candidate
-        The other local minima of the BIC, lowest first.
+        The other k worth a look, best first: with method "combined" by its own measure, else the
+        other local minima of the BIC, lowest first.
     path : KMeansPath
         All the fits, to look at another k.
-    method, rule : str
-        How the curve was made and read.
+    method : str
+        How k was chosen.
+    rule : str or None
+        How it was read off the BIC, where that decides alone.
+    structure : Structure or None
+        The test for more than one cluster; only with method "combined".
+    confidence : Series or None
+        Part of the resamples in which each k was chosen; only if asked for.
+    ambiguity : ndarray of shape (n_samples,)
+        What each row adds to the degrees of freedom of the chosen fit because it might have joined
+        another cluster: rows between clusters have most.
     """
 
     k: int
@@ -68,7 +97,10 @@ class Selection:
     candidates: tuple[Candidate, ...]
     path: KMeansPath
     method: str
-    rule: str
+    rule: str | None
+    structure: Structure | None
+    confidence: pd.Series | None
+    ambiguity: Floats
 
     @property
     def labels(self) -> Labels:
@@ -97,11 +129,29 @@ class Selection:
         return plot_bic(self, ax=ax)
 
     @property
+    def summary(self) -> str:
+        """The answer, how sure it is, and the runner-up, in one sentence."""
+        text = f"k = {self.k}"
+        if self.confidence is not None:
+            share = float(self.confidence.get(self.k, 0.0))
+            text += f", chosen in {100 * share:.0f} % of {_RESAMPLES} resamples"
+        if self.candidates:
+            runner_up = self.candidates[0]
+            text += f"; k = {runner_up.k} is the runner-up: {runner_up.reason}"
+        return text + "."
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
         remarks = []
         best = self.table["bic"].idxmin()
-        if self.k != 1 and best == 1:
+        if self.structure is not None:
+            if self.k == 1 < self.k_max:
+                remarks.append(
+                    "Data without clusters often look like these "
+                    f"(p = {self.structure.p_value:.2f}): there may be only one cluster."
+                )
+        elif self.k != 1 and best == 1:
             remarks.append(
                 "k = 1 has the lowest BIC of all: there may be no clusters "
                 "(rule='r-package' would answer 1)."
@@ -113,19 +163,24 @@ class Selection:
         return tuple(remarks)
 
     def __repr__(self) -> str:
+        how = f"method={self.method!r}" + (f", rule={self.rule!r}" if self.rule else "")
         lines = [
             f"Selection: k = {self.k} of 1..{self.k_max} "
-            f"(n={self.path.n_samples}, d={self.path.n_features}, method={self.method!r}, "
-            f"rule={self.rule!r})"
+            f"(n={self.path.n_samples}, d={self.path.n_features}, {how})"
         ]
-        others = ", ".join(f"k = {c.k} (BIC {c.distance:+.1f})" for c in self.candidates[:4])
-        more = len(self.candidates) - 4
-        if others:
-            lines.append(
-                f"other local minima: {others}" + (f" and {more} more" if more > 0 else "")
+        if self.confidence is not None:
+            shares = ", ".join(
+                f"k = {k}: {100 * share:.0f} %"
+                for k, share in self.confidence.sort_values(ascending=False).head(4).items()
             )
-        else:
-            lines.append("no other local minimum")
+            lines.append(f"chosen in {_RESAMPLES} resamples: {shares}")
+        for candidate in self.candidates[:3]:
+            lines.append(f"k = {candidate.k}: {candidate.reason}")
+        more = len(self.candidates) - 3
+        if more > 0:
+            lines.append(f"and {more} other candidate" + "s" * (more > 1))
+        if not self.candidates:
+            lines.append("no other candidate")
         return "\n  ".join([*lines, *self.remarks])
 
 
@@ -133,8 +188,9 @@ def select_k(
     X: Any,
     k_max: int | None = None,
     *,
-    method: Method = "paper",
+    method: Method = "combined",
     rule: str | None = None,
+    confidence: bool = False,
     fits: Fits = "best",
     n_init: int | None = None,
     random_state: Any = None,
@@ -145,7 +201,8 @@ def select_k(
     """Choose the number of clusters for k-means.
 
     Fits k-means for k = 1 .. k_max + 1, estimates the degrees of freedom of each fit with the
-    last one as pilot, and reads k off the BIC curve.
+    last one as pilot, and weighs fit against freedom. By default it also asks whether there is more
+    than one cluster at all, and lets the silhouette decide between the local minima of the BIC.
 
     Parameters
     ----------
@@ -155,15 +212,22 @@ def select_k(
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
         62 distinct rows; a k_max that X cannot support is an error.
-    method : {"paper", "naive"}
-        "paper": Hofmeyr's effective degrees of freedom, smoothed. "naive": k d, the count that
-        ignores the assignment of rows to clusters; for comparison.
+    method : {"combined", "paper", "naive"}
+        "combined": 1 unless `find_structure` finds more than one cluster. Else the local minimum
+        of the BIC whose silhouette stands out most from that of samples without clusters, see
+        `edfkmeans.choice.combined`; degrees of freedom are counted along the exact path, and
+        correlated residuals as fewer columns. "paper": Hofmeyr's effective degrees of freedom,
+        smoothed, and the first local minimum. "naive": k d, the count that ignores the assignment
+        of rows to clusters; for comparison.
     rule : {"paper", "r-package", "lowest"}, optional
+        Only with methods "paper" and "naive".
         "paper", the default: the smallest k with 1 < k < k_max that is a local minimum of the BIC;
         if there is none, 1 or k_max, whichever has the lower BIC. "r-package": as the author's R
         package, which answers 1 whenever k = 1 has the lowest BIC of all. "lowest": the k of the
         lowest BIC. On data without any clusters the paper's rule mostly finds some valley; look at
         `Selection.remarks`.
+    confidence : bool
+        Choose again on 20 random parts of the rows, and tell how often each k was chosen.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -173,8 +237,8 @@ def select_k(
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
     path : KMeansPath, optional
-        Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. Nothing is fitted then:
-        `fits`, `n_init` and `random_state` play no part, and k_max is the path's unless lower.
+        Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
+        then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
     progress : bool
         Show a progress bar.
 
@@ -199,9 +263,17 @@ def select_k(
     3   1277.9
     """
     check_one_of("method", method, METHODS)
-    rule = "paper" if rule is None else rule
-    check_one_of("rule", rule, choice.RULES)
+    if method != "combined":
+        rule = "paper" if rule is None else rule
+        check_one_of("rule", rule, choice.RULES)
+    elif rule is not None:
+        raise ValueError(
+            f"rule={rule!r} is for methods 'paper' and 'naive'; method='combined' has its own. "
+            "Leave rule out, or set method='paper'."
+        )
     table = read_table(X)
+    n_jobs = effective_jobs(n_jobs)
+    given = path is not None
     if path is None:
         k_max = check_k_max(table, k_max)
         if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
@@ -220,30 +292,139 @@ def select_k(
         )
     else:
         k_max = check_path(path, table, k_max)
-    ks = np.arange(1, k_max + 1)
-    naive: Floats = (ks * table.n_features).astype(np.float64)
-    if method == "naive":
-        dof_raw = dof = naive
-    else:
-        with Threads(effective_jobs(n_jobs)) as pool:
-            dof_raw = naive + path_excess(table, path, k_max, method, pool)
-        dof = smooth(dof_raw)
-    inertia = path.inertia[:k_max]
-    curve = bic(inertia, dof, table.n_samples, table.n_features)
-    k = choice.RULES[rule](curve)
-    others = [
-        Candidate(other, float(curve[other - 1]), float(curve[other - 1] - curve[k - 1]))
-        for other in choice.local_minima(curve)
-        if other != k
-    ]
+    seed = entropy(random_state)
+    with Threads(n_jobs) as pool:
+        judged = _judge(table, path, k_max, method, rule, seed, pool)
+        shares = None
+        if confidence:
+            if given:
+                raise ValueError(
+                    "confidence=True fits parts of the rows again, which cannot be done for a path "
+                    "that was given. Leave path out."
+                )
+            shares = _shares(table, k_max, method, rule, fits, seed, pool)
+        chosen = fit_of_labels(table.values, path.labels(judged.k), judged.k)
+        pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
+        ambiguity = np.zeros(table.n_samples)
+        if judged.k > 1 and pilot.inertia > 0:
+            ambiguity = point_terms(table, chosen, pilot, "exact", pool)
     return Selection(
-        k=k,
-        table=pd.DataFrame(
-            {"inertia": inertia, "dof_raw": dof_raw, "dof": dof, "bic": curve},
-            index=pd.Index(ks, name="k"),
-        ),
-        candidates=tuple(sorted(others, key=lambda candidate: candidate.bic)),
+        k=judged.k,
+        table=judged.table,
+        candidates=_candidates(judged, shares),
         path=path,
         method=method,
         rule=rule,
+        structure=judged.structure,
+        confidence=shares,
+        ambiguity=ambiguity,
     )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What was made of the fits: k, the others worth a look, and the table behind them."""
+
+    k: int
+    others: list[int]
+    table: pd.DataFrame
+    structure: Structure | None
+
+
+def _judge(
+    table: Table,
+    path: KMeansPath,
+    k_max: int,
+    method: Method,
+    rule: str | None,
+    seed: int,
+    pool: Threads,
+) -> _Judged:
+    """Degrees of freedom, criteria, choice."""
+    ks = np.arange(1, k_max + 1)
+    naive: Floats = (ks * table.n_features).astype(np.float64)
+    dof_raw = dof = naive
+    if method != "naive":
+        excess = path_excess(table, path, k_max, "exact" if method == "combined" else "paper", pool)
+        dof_raw = np.add(naive, excess)
+        dof = smooth(dof_raw)
+    inertia = path.inertia[:k_max]
+    columns = float(table.n_features)
+    if method == "combined":
+        columns = effective_columns(table, path, k_max)
+    curve = bic(inertia, dof, table.n_samples, columns)
+    frame = pd.DataFrame(
+        {"inertia": inertia, "dof_raw": dof_raw, "dof": dof, "bic": curve},
+        index=pd.Index(ks, name="k"),
+    )
+    if rule is not None:
+        k = choice.RULES[rule](curve)
+        others = sorted(
+            (other for other in choice.local_minima(curve) if other != k),
+            key=lambda other: curve[other - 1],
+        )
+        return _Judged(k, others, frame, None)
+    if k_max == 1:
+        return _Judged(1, [], frame, None)
+    work = Work(seed, pool)
+    silhouette = MeanSilhouettes(_SILHOUETTE_ROWS).make(table, path, Given(), work)[0][:k_max]
+    reference = ReferenceSilhouettes().make(table, path, Given(), work)[:k_max]
+    k, candidates = choice.combined(curve, silhouette, reference)
+    structure = structure_of(table, seed, pool)
+    if structure.p_value > _LEVEL:
+        k = 1
+    frame = frame.assign(silhouette=silhouette, silhouette_reference=reference)
+    return _Judged(k, [other for other in candidates if other != k], frame, structure)
+
+
+def _shares(
+    table: Table,
+    k_max: int,
+    method: Method,
+    rule: str | None,
+    fits: Fits,
+    seed: int,
+    pool: Threads,
+) -> pd.Series:
+    """Choose again on parts of the rows: how often each k is chosen."""
+
+    def one(number: int) -> int:
+        pool.check()
+        key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
+        rng = np.random.default_rng(key)
+        size = max(4, round(_PART * table.n_samples))
+        rows = np.sort(rng.choice(table.n_samples, min(size, table.n_samples), replace=False))
+        part = read_table(table.values[rows])
+        most = min(k_max, count_distinct(part.values, k_max + 2) - 2)
+        if most < 1:
+            return 1
+        path = fit_table(
+            part, most, fits=fits, n_init=1, random_state=rng, n_jobs=1, progress=False
+        )
+        return _judge(part, path, most, method, rule, entropy(rng), Threads(1)).k
+
+    chosen = pool.map(one, range(_RESAMPLES))
+    counts = pd.Series(chosen).value_counts().sort_index()
+    return pd.Series(counts / _RESAMPLES, name="share").rename_axis("k")
+
+
+def _candidates(judged: _Judged, shares: pd.Series | None) -> tuple[Candidate, ...]:
+    """Say of every other k what speaks for and against it; those chosen in resamples first."""
+    table = judged.table
+    others = judged.others
+    if shares is not None:
+        often = shares.drop(judged.k, errors="ignore").sort_values(ascending=False, kind="stable")
+        chosen = [int(k) for k in often.index]
+        others = chosen + [k for k in others if k not in chosen]
+    found = []
+    for k in others:
+        distance = float(table["bic"][k] - table["bic"][judged.k])
+        reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
+        if "silhouette" in table and judged.k > 1 and k > 1:
+            mine, other = table["silhouette"][judged.k], table["silhouette"][k]
+            word = "higher" if other > mine else "lower"
+            reasons.append(f"{word} silhouette ({other:.2f} against {mine:.2f})")
+        if shares is not None:
+            reasons.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")
+        found.append(Candidate(k, float(table["bic"][k]), distance, ", ".join(reasons)))
+    return tuple(found)

@@ -24,8 +24,17 @@ class Table:
     values: Values
     offset: Floats
     scale: float
-    n_features: int
-    """Columns that vary. A constant one says nothing about clusters and is not counted."""
+    varying: npt.NDArray[np.bool_]
+    """Which columns vary. A constant one says nothing about clusters and is not counted."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that vary."""
+        return int(self.varying.sum())
+
+    def only_varying(self, columns: Any) -> Any:
+        """Leave the constant columns out of some rows or centres."""
+        return columns if self.varying.all() else np.ascontiguousarray(columns[:, self.varying])
 
     @property
     def n_samples(self) -> int:
@@ -71,7 +80,7 @@ def read_table(X: Any, *, n_min: int = 2) -> Table:
         values=values,
         offset=(mean + rest) * unit,
         scale=unit * shrink,
-        n_features=d - int(constant.sum()),
+        varying=~constant,
     )
 
 

@@ -7,17 +7,9 @@ import numpy as np
 
 from edfkmeans import choice
 from edfkmeans.criteria.criterion import Criterion, Curve, Floats, Given, Need, Work, register
-from edfkmeans.kernels.climb import climb
 from edfkmeans.path import KMeansPath
-from edfkmeans.table import Table, Values, check_one_of, check_whole
-
-Box = Literal["principal", "plain"]
-BOXES: tuple[Box, ...] = ("principal", "plain")
-
-# Rows drawn for each further centre, the best of which is taken; and the part of the rows that may
-# still want to move when a fit ends.
-_DRAWS = 4
-_ENOUGH = 1 / 400
+from edfkmeans.reference import BOXES, Box, Reference, quick_fits
+from edfkmeans.table import Table, check_one_of, check_whole
 
 
 @dataclass(frozen=True)
@@ -33,18 +25,14 @@ class ReferencePaths(Need[Floats]):
 
     def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
         """Make it."""
-        low, high = _edges(table.values, self.box)
+        rows = np.asarray(table.values, dtype=np.float64)
+        reference = Reference.like(rows, self.box)
 
         def one(number: int) -> Floats:
             work.pool.check()
             key = (BOXES.index(self.box), number)
             rng = np.random.default_rng(np.random.SeedSequence(work.seed, spawn_key=key))
-            sample = rng.uniform(low, high, size=(table.n_samples, len(low)))
-            sample -= sample.mean(axis=0)
-            uniforms = np.sort(rng.random((path.k_max, _DRAWS)), axis=1)
-            inertia = np.empty(path.k_max)
-            columns = np.ascontiguousarray(sample.T, dtype=np.float32)
-            climb(sample, columns, uniforms, int(_ENOUGH * len(sample)), inertia)
+            inertia, _ = quick_fits(reference.sample(table.n_samples, rng), path.k_max, rng)
             logs: Floats = np.log(table.squared(inertia))
             return logs
 
@@ -52,17 +40,6 @@ class ReferencePaths(Need[Floats]):
             work.report()
 
         return np.array(work.pool.map(one, range(self.n_references), tell))
-
-
-def _edges(values: Values, box: Box) -> tuple[Floats, Floats]:
-    """Return the box that the data fill, along the columns or along the principal components.
-
-    The samples are not turned back: k-means does not see a rotation.
-    """
-    if box == "principal":
-        axes = np.linalg.eigh(values.T @ values.astype(np.float64))[1]
-        values = values @ axes
-    return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,17 @@ from edfkmeans.smoothing import smooth
 from edfkmeans.table import Table, check_one_of
 
 
-def bic(inertia: Floats, dof: Floats, n_samples: int, n_features: int) -> Floats:
+def bic(inertia: Floats, dof: Floats, n_samples: int, n_features: float) -> Floats:
     """``n d log SS(k) + log(n d) df(k)``, up to a constant; lower is better."""
     return _priced(inertia, dof, n_samples * n_features, np.log(n_samples * n_features))
 
 
-def aic(inertia: Floats, dof: Floats, n_samples: int, n_features: int) -> Floats:
+def aic(inertia: Floats, dof: Floats, n_samples: int, n_features: float) -> Floats:
     """``n d log SS(k) + 2 df(k)``, up to a constant; lower is better."""
     return _priced(inertia, dof, n_samples * n_features, 2.0)
 
 
-def _priced(inertia: Floats, dof: Floats, residuals: int, price: float) -> Floats:
+def _priced(inertia: Floats, dof: Floats, residuals: float, price: float) -> Floats:
     with np.errstate(divide="ignore"):  # a perfect fit has log 0
         return np.asarray(residuals * np.log(inertia) + price * dof)
 

@@ -23,8 +23,9 @@ from edfkmeans.fit import Labels
 from edfkmeans.kernels import silhouette as kernels
 from edfkmeans.kernels.tiles import TILE
 from edfkmeans.path import KMeansPath
+from edfkmeans.reference import Reference, quick_fits, some_rows
 from edfkmeans.seeding import entropy
-from edfkmeans.table import Table, check_whole, encode_labels, read_table
+from edfkmeans.table import Table, check_whole, count_distinct, encode_labels, read_table
 
 # With more rows than this, silhouettes are those of a sample of SAMPLE rows: exact ones take time
 # with the square of the rows.
@@ -33,6 +34,9 @@ SAMPLE = 10_000
 # A sample holds at least so many rows of every cluster, or all there are.
 _LEAST = 30
 _BLOCK = 16 * TILE
+# Rows of the samples without clusters, and their random streams.
+_REFERENCE_ROWS = 1000
+_KEY = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +169,8 @@ def _stratified(
     share = np.ceil(sizes * (sample_size / len(labels))).astype(np.int64)
     share = np.minimum(sizes, np.maximum(share, _LEAST))
     # Position of each row among those of its cluster, in the given order.
-    by_cluster = order[np.argsort(labels[order], kind="stable")]
+    small = np.min_scalar_type(k)  # numpy sorts short integers by counting
+    by_cluster = order[np.argsort(labels[order].astype(small), kind="stable")]
     position = np.empty(len(labels), np.int64)
     position[by_cluster] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.asarray(position < share[labels])
@@ -185,6 +190,38 @@ class MeanSilhouettes(Need[tuple[Floats, int | None]]):
         found = _silhouettes(table, labellings, self.sample_size, work)
         work.report()
         return np.array([np.nan, *(one.mean for one in found)]), found[0].n_sampled
+
+
+@dataclass(frozen=True)
+class ReferenceSilhouettes(Need[Floats]):
+    """Mean silhouette for every k (NaN for 1) of samples without clusters, fitted from one start.
+
+    They are uniform in the box of the principal components, and of no more than 1000 rows.
+    """
+
+    n_references: int = 3
+
+    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
+        """Make it."""
+        rows = some_rows(table, _REFERENCE_ROWS, work.seed)
+        reference = Reference.like(rows, "principal")
+        k_last = min(path.k_max, count_distinct(rows, path.k_max))
+
+        def one(number: int) -> Floats:
+            work.pool.check()
+            key = np.random.SeedSequence(work.seed, spawn_key=(_KEY, number))
+            rng = np.random.default_rng(key)
+            sample = read_table(reference.sample(len(rows), rng))
+            labels = quick_fits(sample.values.astype(np.float64), k_last, rng, k_last)[1]
+            alone = Work(work.seed, Threads(1))
+            found = _silhouettes(sample, list(labels[1:]), None, alone)
+            values = np.full(path.k_max, np.nan)
+            values[1:k_last] = [one.mean for one in found]
+            return values
+
+        means = np.mean(work.pool.map(one, range(self.n_references)), axis=0)
+        work.report()
+        return np.asarray(means)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The inertia for k = 1, 2, ... in one go, for reference data of which nothing else is wanted.
+"""Quick fits for k = 1, 2, ... in one go, for reference data.
 
 Each fit begins with the one before and a further centre, on the best of a few rows drawn as in
 k-means++, and is improved by single-point moves. The distances of all rows to all centres are kept,
@@ -90,12 +90,13 @@ def _weigh(X, labels, centers, own):
 
 
 @kernel
-def climb(X, columns, uniforms, enough, inertia):
+def climb(X, columns, uniforms, enough, inertia, labels_of):
     """Write the inertia for k = 1 .. len(inertia).
 
     `columns` is X transposed, in single precision. ``uniforms[k - 1]`` are sorted numbers from
     (0, 1) to draw the rows with that may be the k-th centre. A fit ends when at most `enough` rows
-    move in a sweep, or after ``6 + 30 // k`` sweeps.
+    move in a sweep, or after ``6 + 30 // k`` sweeps. The labels for k go to ``labels_of[k - 1]``,
+    if there is such a row.
     """
     n, d = X.shape
     most = inertia.shape[0]
@@ -138,3 +139,5 @@ def climb(X, columns, uniforms, enough, inertia):
             if moves <= enough:
                 break
         inertia[k - 1] = _weigh(X, labels, centers, own)
+        if k <= labels_of.shape[0]:
+            labels_of[k - 1] = labels

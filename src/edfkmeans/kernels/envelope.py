@@ -17,8 +17,8 @@ going left is the same with -B and -delta. There the fitted value jumps by
 sigma~``. For the own cluster of size n and centroid mu: ``F = n / (n-1) |x - mu|^2`` and
 ``b = x_j - mu_j``. A lone row stays where it is: its parabola is 0.
 
-Only shifts within Z sigma~ of the pilot's mean count, Z = 8.5 (phi(Z) < 1e-16). A cluster l that is
-nowhere below the own one for such shifts, ``C > 2 |B| L + max(0, -A) L^2``, is on no envelope.
+Only shifts to within `reach` sigma~ of the pilot's mean count. A cluster l that is nowhere below
+the own one for such shifts, ``C > 2 |B| L + max(0, -A) L^2``, is on no envelope.
 """
 
 import math
@@ -28,51 +28,63 @@ import numpy as np
 from edfkmeans.kernels.compile import kernel
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
-_Z = 8.5
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @kernel
-def _walk(side, owner, shift, last, x, error, count, weight, F, p, coordinate, inv_sigma):
-    """Sum the terms of the breakpoints beyond ``side * shift``, up to ``side * last``.
+def _side(
+    side, x, error, last, start, p, below, count, weights, Fs, near, centers, j, room, inv_sigma
+):
+    """Sum the terms of the breakpoints on one side (1: right, -1: left), up to ``side * last``.
 
-    `side` is 1 to the right and -1 to the left; `coordinate[l]` is mu_lj for the near clusters,
-    the own one (number 0) among them with the row taken out.
+    `below` tells which clusters are lower than the own one (number 0) somewhere on this side: no
+    other is on the envelope there. `start` is the one that is lowest at delta = 0.
     """
-    total = 0.0
-    for _ in range(2 * count):  # two parabolas cross at most twice
-        b_owner = weight[owner] * (x - coordinate[owner])
+    weight, F, offset = room[0], room[1], room[2]  # w_l, F_l and x_j - c_lj
+    weight[0], F[0] = weights[0], Fs[0, p]
+    offset[0] = (x - centers[near[0], j]) / weights[0]  # the own centroid, without the row
+    on, owner = 1, 0
+    for l in range(1, count):  # noqa: E741
+        if below[l, p]:
+            weight[on], F[on], offset[on] = weights[l], Fs[l, p], x - centers[near[l], j]
+            owner = on if l == start else owner
+            on += 1
+    total = shift = 0.0
+    for _ in range(2 * on):  # two parabolas cross at most twice
+        b_owner = weight[owner] * offset[owner]
         best, whom = np.inf, -1
-        for l in range(count):  # noqa: E741
-            if l != owner:
-                A = weight[l] - weight[owner]
-                B = side * (weight[l] * (x - coordinate[l]) - b_owner)
-                C = F[l, p] - F[owner, p]
-                discriminant = B * B - A * C
-                if discriminant >= 0.0:
-                    # The root where the difference falls; with the stable form of each sign.
-                    root = math.sqrt(discriminant)
-                    where = np.inf
-                    if B <= 0.0:
-                        where = C / (root - B) if root - B > 0.0 else np.inf
-                    elif A != 0.0:
-                        where = -(B + root) / A
-                    if shift <= where < best:
-                        best, whom = where, l
+        for l in range(on):  # noqa: E741
+            if l == owner:
+                continue
+            A = weight[l] - weight[owner]
+            B = side * (weight[l] * offset[l] - b_owner)
+            C = F[l] - F[owner]
+            discriminant = B * B - A * C
+            if discriminant < 0.0:
+                continue
+            # The root where the difference falls, in the form without cancellation.
+            root = math.sqrt(discriminant)
+            where = np.inf
+            if B <= 0.0:
+                where = C / (root - B) if root - B > 0.0 else np.inf
+            elif A != 0.0:
+                where = -(B + root) / A
+            if shift <= where < best:
+                best, whom = where, l
         if whom < 0 or best > last:
             break
         delta = side * best
         z = (error + delta) * inv_sigma
-        # weight = m / (m + 1), so 1 - weight = 1 / (m + 1)
-        there = weight[whom] * coordinate[whom] + (1.0 - weight[whom]) * (x + delta)
-        here = weight[owner] * coordinate[owner] + (1.0 - weight[owner]) * (x + delta)
-        total += side * (there - here) * math.exp(-0.5 * z * z)
+        # The fitted value is x + delta - w (x - c + delta), as w = m / (m + 1).
+        here = weight[owner] * (offset[owner] + delta)
+        there = weight[whom] * (offset[whom] + delta)
+        total += side * (here - there) * math.exp(-0.5 * z * z)
         owner, shift = whom, best
     return total
 
 
 @kernel
-def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, terms):
+def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, reach, terms):
     """Write every row's sum of terms over coordinates and breakpoints to `terms`."""
     n, d = X.shape
     k = centers.shape[0]
@@ -83,13 +95,17 @@ def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, si
     offset = np.empty(TILE)
     longest = np.empty(TILE)
     total = np.empty(TILE)
-    right = np.empty(TILE)
-    left = np.empty(TILE)
+    last_right = np.empty(TILE)
+    last_left = np.empty(TILE)
+    below_right = np.empty((k, TILE), np.uint8)
+    below_left = np.empty((k, TILE), np.uint8)
+    any_right = np.empty(TILE, np.uint8)
+    any_left = np.empty(TILE, np.uint8)
+    room = np.empty((3, k))
     starts = np.empty(TILE, np.int64)
     F = np.empty((k, TILE))
     near = np.empty(k, np.int64)
     weight = np.empty(k)
-    coordinate = np.empty(k)
     by_cluster = np.argsort(labels, kind="mergesort")
     first = 0
     while first < n:
@@ -121,7 +137,7 @@ def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, si
         for j in range(d):
             for p in range(TILE):
                 offset[p] = max(offset[p], abs(tile[j, p] - centers[c, j]))
-                longest[p] = max(longest[p], abs(error[j, p]) + _Z * sigma)
+                longest[p] = max(longest[p], abs(error[j, p]) + reach * sigma)
         count = 1
         for other in range(k):
             if other == c:
@@ -151,40 +167,37 @@ def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, si
                     starts[p] = l
         for j in range(d):
             for p in range(TILE):
-                right[p] = left[p] = np.inf
+                last_right[p] = reach * sigma - error[j, p]
+                last_left[p] = reach * sigma + error[j, p]
+                any_right[p] = any_left[p] = starts[p] != 0
             for l in range(1, count):  # noqa: E741
                 A = weight[l] - weight[0]
                 w, mu_l, mu_c = weight[l], centers[near[l], j], centers[c, j]
                 for p in range(TILE):
                     B = w * (tile[j, p] - mu_l) - (tile[j, p] - mu_c)
-                    C = max(F[l, p] - F[0, p], 0.0)
-                    discriminant = B * B - A * C
-                    root = math.sqrt(max(discriminant, 0.0))
-                    # Where it falls on the side to which it slopes, and on the other one.
-                    near_side = C / (root + abs(B)) if root + abs(B) > 0.0 else np.inf
-                    far_side = (abs(B) + root) / -A if A < 0.0 else np.inf
-                    near_side = near_side if discriminant >= 0.0 else np.inf
-                    right[p] = min(right[p], near_side if B <= 0.0 else far_side)
-                    left[p] = min(left[p], near_side if B >= 0.0 else far_side)
-            for l in range(1, count):  # noqa: E741
-                coordinate[l] = centers[near[l], j]
+                    C = F[l, p] - F[0, p]
+                    at_right = C + (2.0 * B + A * last_right[p]) * last_right[p]
+                    at_left = C + (A * last_left[p] - 2.0 * B) * last_left[p]
+                    dips = B * B > A * C
+                    # Lower than the own one somewhere to the right, or to the left.
+                    right = dips & (B < 0.0) & (A * last_right[p] > -B)
+                    left = dips & (B > 0.0) & (A * last_left[p] > B)
+                    right |= (C < 0.0) | (at_right < 0.0)
+                    left |= (C < 0.0) | (at_left < 0.0)
+                    below_right[l, p] = right
+                    below_left[l, p] = left
+                    any_right[p] |= right
+                    any_left[p] |= left
             for p in range(rows_here):
-                x, e = tile[j, p], error[j, p]
-                last_right, last_left = _Z * sigma - e, _Z * sigma + e
-                plain = starts[p] == 0
-                if plain and right[p] > last_right and left[p] > last_left:
-                    continue
-                # The own centroid without the row.
-                coordinate[0] = x - (x - centers[c, j]) / weight[0]
-                if not plain or right[p] <= last_right:
-                    total[p] += _walk(
-                        1.0, starts[p], 0.0, last_right, x, e, count, weight, F, p,
-                        coordinate, 1.0 / sigma,
+                if any_right[p]:
+                    total[p] += _side(
+                        1.0, tile[j, p], error[j, p], last_right[p], starts[p], p, below_right,
+                        count, weight, F, near, centers, j, room, 1.0 / sigma,
                     )  # fmt: skip
-                if not plain or left[p] <= last_left:
-                    total[p] += _walk(
-                        -1.0, starts[p], 0.0, last_left, x, e, count, weight, F, p,
-                        coordinate, 1.0 / sigma,
+                if any_left[p]:
+                    total[p] += _side(
+                        -1.0, tile[j, p], error[j, p], last_left[p], starts[p], p, below_left,
+                        count, weight, F, near, centers, j, room, 1.0 / sigma,
                     )  # fmt: skip
         for p in range(rows_here):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma

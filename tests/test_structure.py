@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from conftest import blobs
+from edfkmeans.structure import find_structure, nearest_unimodal, normalised
+
+CLOUDS = {
+    "Gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
+    "correlated": lambda rng, n, d: rng.normal(size=(n, d)) @ rng.normal(size=(d, d)),
+    "uniform": lambda rng, n, d: rng.uniform(size=(n, d)),
+    "long tails": lambda rng, n, d: rng.standard_t(3, size=(n, d)),
+    "skewed": lambda rng, n, d: rng.exponential(size=(n, d)),
+}
+
+
+@pytest.mark.parametrize("d", [1, 2, 10])
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_one_cluster_has_no_structure(cloud, d):
+    rng = np.random.default_rng(d)
+    p_values = [
+        find_structure(CLOUDS[cloud](rng, 300, d), random_state=i).p_value for i in range(4)
+    ]
+    assert np.mean(np.array(p_values) > 0.15) >= 0.75
+
+
+@pytest.mark.parametrize("k", [2, 3, 8])
+@pytest.mark.parametrize("d", [1, 2, 10])
+def test_clusters_are_structure(k, d):
+    rng = np.random.default_rng(0)
+    centers = 8 * np.arange(k)[:, None] * np.ones(d) if d == 1 else 8 * rng.normal(size=(k, d))
+    X = centers[np.arange(400) % k] + rng.normal(size=(400, d))
+    assert find_structure(X, random_state=0).p_value == 1 / 25
+
+
+def test_large_data_are_sampled_and_threads_do_not_matter():
+    X, _ = blobs(3, n=700)
+    one, two = (find_structure(X, random_state=1, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one == two
+    assert one.n_rows == 1000
+    assert find_structure(X, n_references=9, random_state=0).p_value == 0.1
+
+
+@pytest.mark.parametrize(
+    "X", [np.repeat(np.eye(3), 5, axis=0), [[0.0], [1.0], [2.0]], [[0, 1], [0, 2], [0, 2], [0, 9]]]
+)
+def test_tiny_and_constant_data_have_an_answer(X):
+    assert 0 < find_structure(X, random_state=0).p_value <= 1
+
+
+@given(arrays(float, st.integers(2, 200), elements=st.integers(-20, 20)))
+def test_a_normalised_column_keeps_its_order(column):
+    scores = normalised(column.astype(float))
+    order = np.argsort(column, kind="stable")
+    assert (np.diff(scores[order]) >= -1e-12).all()
+    assert np.isfinite(scores).all()
+
+
+def test_skewness_goes_and_two_modes_stay():
+    rng = np.random.default_rng(0)
+    scores = normalised(rng.exponential(size=2000))
+    assert abs((scores**3).mean()) < 0.2
+    two = normalised(np.r_[rng.normal(-5, 1, 1000), rng.normal(5, 1, 1000)])
+    assert (abs(two - two.mean()) < 0.3).mean() < 0.02  # the valley is still there
+
+
+@given(st.integers(0, 10**6), st.integers(3, 60))
+def test_the_nearest_unimodal_distribution_is_unimodal(seed, size):
+    rng = np.random.default_rng(seed)
+    knots = np.cumsum(rng.uniform(0.1, 1, size + 1))
+    heights = np.r_[0, np.cumsum(rng.dirichlet(np.ones(size)))]
+    fitted = nearest_unimodal(knots, heights)
+    slope = np.diff(fitted) / np.diff(knots)
+    mode = int(slope.argmax())
+    assert (np.diff(slope[: mode + 1]) >= -1e-9).all()
+    assert (np.diff(slope[mode:]) <= 1e-9).all()
+    assert fitted[0] == 0
+    assert fitted[-1] == pytest.approx(1)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="n_references=0 must be"):
+        find_structure(np.eye(5), n_references=0)
