@@ -80,7 +80,7 @@ def estimates(X, seed):
     with Threads(2) as pool:
         for method in ("paper", "exact"):
             start = time.perf_counter()
-            found[method] = naive + path_excess(table, path, K_MAX, method, pool)
+            found[method] = naive + path_excess(table, path, method, pool)
             seconds[method] = (time.perf_counter() - start) / path_seconds
         start = time.perf_counter()
         fits = [fit_of_labels(table.values, path.labels(k), k) for k in range(1, K_MAX + 2)]

@@ -214,8 +214,9 @@ def point_terms(
     return terms
 
 
-def path_excess(table: Table, path: KMeansPath, k_max: int, method: Terms, pool: Threads) -> Floats:
+def path_excess(table: Table, path: KMeansPath, method: Terms, pool: Threads) -> Floats:
     """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
+    k_max = path.k_max
     pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
 
     def excess(k: int) -> float:
@@ -226,15 +227,15 @@ def path_excess(table: Table, path: KMeansPath, k_max: int, method: Terms, pool:
     return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])
 
 
-def effective_columns(table: Table, path: KMeansPath, k_max: int) -> float:
+def effective_columns(table: Table, path: KMeansPath) -> float:
     """Count the columns that the pilot's residuals are worth: between 1 and their number.
 
     Correlated residuals carry less than one piece of evidence each. The eigenvalues w of their
     covariance are worth ``(sum w)^2 / sum w^2`` columns if only their spread counts; the geometric
     mean of that and the number of columns is what served best.
     """
-    labels = path.labels(k_max + 1)
-    pilot = fit_of_labels(table.values, labels, k_max + 1)
+    labels = path.labels(path.k_max + 1)
+    pilot = fit_of_labels(table.values, labels, path.k_max + 1)
     scatter = np.zeros((table.values.shape[1],) * 2)
     for rows in row_blocks(table.n_samples):
         residual = table.values[rows] - pilot.centers[labels[rows]]

@@ -1,7 +1,7 @@
 """KMeansPath: the best fit found for every k, and `fit_path`, which finds them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -78,6 +78,16 @@ class KMeansPath:
     def centers(self, k: int) -> Floats:
         """Centroids of the fit with k clusters, in the units of X."""
         return self._centers[self._index(k)].copy()
+
+    def up_to(self, k_max: int) -> "KMeansPath":
+        """Return the first part of the path, with the fit of k_max + 1 clusters as pilot."""
+        last = self._index(k_max + 1) + 1
+        return replace(
+            self,
+            inertia=self.inertia[:last],
+            _labels=self._labels[:last],
+            _centers=self._centers[:last],
+        )
 
     def sizes(self, k: int) -> npt.NDArray[np.int64]:
         """Count the rows in each cluster of the fit with k clusters."""

@@ -8,15 +8,16 @@ import pandas as pd
 
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.criteria import Given, Work
-from edfkmeans.criteria.information import bic
+from edfkmeans.criteria import Criterion, Given, Work
+from edfkmeans.criteria.combined import SILHOUETTE_ROWS, Combined, StructureTest
+from edfkmeans.criteria.information import Dof, Information
 from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
-from edfkmeans.dof import effective_columns, path_excess, point_terms
+from edfkmeans.dof import point_terms
 from edfkmeans.fit import Labels, fit_of_labels
 from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table
 from edfkmeans.seeding import entropy
 from edfkmeans.smoothing import smooth
-from edfkmeans.structure import Structure, structure_of
+from edfkmeans.structure import Structure
 from edfkmeans.table import (
     Floats,
     Table,
@@ -31,11 +32,6 @@ if TYPE_CHECKING:
 Method = Literal["combined", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("combined", "paper", "naive")
 
-# One cluster is the answer unless data without clusters look like these less often than this. The
-# test is made for the worst case: on Gaussian, skewed or long-tailed clouds p is mostly near 1.
-_LEVEL = 0.15
-# Silhouettes for the choice come from a sample of this size where there are more rows.
-_SILHOUETTE_ROWS = 2500
 # How sure: so many resamples, each of this part of the rows (as many as a bootstrap has distinct).
 _RESAMPLES = 20
 _PART = 0.632
@@ -292,9 +288,10 @@ def select_k(
         )
     else:
         k_max = check_path(path, table, k_max)
+        path = path.up_to(k_max)
     seed = entropy(random_state)
     with Threads(n_jobs) as pool:
-        judged = _judge(table, path, k_max, method, rule, seed, pool)
+        judged = _judge(table, path, method, rule, seed, pool)
         shares = None
         if confidence:
             if given:
@@ -302,9 +299,9 @@ def select_k(
                     "confidence=True fits parts of the rows again, which cannot be done for a path "
                     "that was given. Leave path out."
                 )
-            shares = _shares(table, k_max, method, rule, fits, seed, pool)
+            shares = _shares(table, path.k_max, method, rule, fits, seed, pool)
         chosen = fit_of_labels(table.values, path.labels(judged.k), judged.k)
-        pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
+        pilot = fit_of_labels(table.values, path.labels(path.k_max + 1), path.k_max + 1)
         ambiguity = np.zeros(table.n_samples)
         if judged.k > 1 and pilot.inertia > 0:
             ambiguity = point_terms(table, chosen, pilot, "exact", pool)
@@ -332,49 +329,36 @@ class _Judged:
 
 
 def _judge(
-    table: Table,
-    path: KMeansPath,
-    k_max: int,
-    method: Method,
-    rule: str | None,
-    seed: int,
-    pool: Threads,
+    table: Table, path: KMeansPath, method: Method, rule: Any, seed: int, pool: Threads
 ) -> _Judged:
-    """Degrees of freedom, criteria, choice."""
-    ks = np.arange(1, k_max + 1)
-    naive: Floats = (ks * table.n_features).astype(np.float64)
-    dof_raw = dof = naive
+    """Ask the criterion of a method, and put down what it looked at."""
+    criterion: Criterion = Combined()
+    if method != "combined":
+        criterion = Information(count=method, rule=rule)
+    given = Given()
+    work = Work(seed, pool)
+    for need in criterion.needs():
+        given.provide(need, table, path, work)
+    curve = criterion.curve(table, path, given)
+    ks = np.arange(1, path.k_max + 1)
+    dof_raw: Floats = (ks * table.n_features).astype(np.float64)
     if method != "naive":
-        excess = path_excess(table, path, k_max, "exact" if method == "combined" else "paper", pool)
-        dof_raw = np.add(naive, excess)
-        dof = smooth(dof_raw)
-    inertia = path.inertia[:k_max]
-    columns = float(table.n_features)
-    if method == "combined":
-        columns = effective_columns(table, path, k_max)
-    curve = bic(inertia, dof, table.n_samples, columns)
+        dof_raw = given[Dof("exact" if method == "combined" else "paper")]
     frame = pd.DataFrame(
-        {"inertia": inertia, "dof_raw": dof_raw, "dof": dof, "bic": curve},
+        {
+            "inertia": path.inertia[:-1],
+            "dof_raw": dof_raw,
+            "dof": dof_raw if method == "naive" else smooth(dof_raw),
+            "bic": curve.values,
+        },
         index=pd.Index(ks, name="k"),
     )
-    if rule is not None:
-        k = choice.RULES[rule](curve)
-        others = sorted(
-            (other for other in choice.local_minima(curve) if other != k),
-            key=lambda other: curve[other - 1],
-        )
-        return _Judged(k, others, frame, None)
-    if k_max == 1:
-        return _Judged(1, [], frame, None)
-    work = Work(seed, pool)
-    silhouette = MeanSilhouettes(_SILHOUETTE_ROWS).make(table, path, Given(), work)[0][:k_max]
-    reference = ReferenceSilhouettes().make(table, path, Given(), work)[:k_max]
-    k, candidates = choice.combined(curve, silhouette, reference)
-    structure = structure_of(table, seed, pool)
-    if structure.p_value > _LEVEL:
-        k = 1
-    frame = frame.assign(silhouette=silhouette, silhouette_reference=reference)
-    return _Judged(k, [other for other in candidates if other != k], frame, structure)
+    structure = None
+    if method == "combined" and path.k_max > 1:
+        frame["silhouette"] = given[MeanSilhouettes(SILHOUETTE_ROWS)][0]
+        frame["silhouette_reference"] = given[ReferenceSilhouettes()]
+        structure = given[StructureTest()]
+    return _Judged(curve.k, list(curve.candidates), frame, structure)
 
 
 def _shares(
@@ -401,7 +385,7 @@ def _shares(
         path = fit_table(
             part, most, fits=fits, n_init=1, random_state=rng, n_jobs=1, progress=False
         )
-        return _judge(part, path, most, method, rule, entropy(rng), Threads(1)).k
+        return _judge(part, path, method, rule, entropy(rng), Threads(1)).k
 
     chosen = pool.map(one, range(_RESAMPLES))
     counts = pd.Series(chosen).value_counts().sort_index()

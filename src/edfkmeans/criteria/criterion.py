@@ -41,6 +41,8 @@ class Curve:
         Standard errors of the values, where there are any.
     remark : str
         What a reader should know, such as that only a sample was looked at.
+    candidates : tuple of int
+        Other k worth a look, best first.
     """
 
     k: int
@@ -49,6 +51,7 @@ class Curve:
     rule: str
     error: Floats | None = None
     remark: str = ""
+    candidates: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_one_of("direction", self.direction, ("min", "max"))

@@ -17,7 +17,7 @@ from edfkmeans.criteria.criterion import (
     Work,
     register,
 )
-from edfkmeans.dof import path_excess, point_terms
+from edfkmeans.dof import Terms, path_excess, point_terms
 from edfkmeans.path import KMeansPath
 from edfkmeans.smoothing import smooth
 from edfkmeans.table import Table, check_one_of
@@ -39,16 +39,18 @@ def _priced(inertia: Floats, dof: Floats, residuals: float, price: float) -> Flo
 
 
 @dataclass(frozen=True)
-class PaperDof(Need[Floats]):
-    """The paper's degrees of freedom for every k, smoothed."""
+class Dof(Need[Floats]):
+    """Effective degrees of freedom for every k, as estimated."""
+
+    method: Terms
 
     def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
         """Make it."""
         if path.inertia[-1] <= 0:
             raise NotApplicable("the pilot fits every row without residual: lower k_max")
-        excess = path_excess(table, path, path.k_max, "paper", work.pool)
+        excess = path_excess(table, path, self.method, work.pool)
         work.report()
-        return smooth(np.arange(1, path.k_max + 1) * table.n_features + excess)
+        return np.add(np.arange(1, path.k_max + 1) * table.n_features, excess)
 
 
 @dataclass(frozen=True)
@@ -81,21 +83,24 @@ class Information(Criterion):
 
     def needs(self) -> tuple[Need[Any], ...]:
         """Return the effective degrees of freedom, unless they are not counted."""
-        return (PaperDof(),) if self.count == "paper" else ()
+        return (Dof("paper"),) if self.count == "paper" else ()
 
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
         ks = np.arange(1, path.k_max + 1)
         dof: Floats = (ks * path.n_features).astype(np.float64)
         if self.count == "paper":
-            dof = given[PaperDof()]
+            dof = smooth(given[Dof("paper")])
         values = self._value(path.inertia[:-1], dof, path)
         words = {
             "paper": "first local minimum",
             "r-package": "first local minimum, or 1 if the lowest",
             "lowest": "lowest",
         }
-        return Curve(choice.RULES[self.rule](values), values, self.better, words[self.rule])
+        k = choice.RULES[self.rule](values)
+        others = [other for other in choice.local_minima(values) if other != k]
+        others.sort(key=lambda other: values[other - 1])
+        return Curve(k, values, self.better, words[self.rule], candidates=tuple(others))
 
     def one(self, labelling: Labelling) -> float | None:
         """Judge one clustering, without smoothing; None where there is no sensible count."""

@@ -16,6 +16,7 @@ from edfkmeans.criteria.criterion import (
     Given,
     Labelling,
     Need,
+    NotApplicable,
     Work,
     register,
 )
@@ -186,6 +187,8 @@ class MeanSilhouettes(Need[tuple[Floats, int | None]]):
         self, table: Table, path: KMeansPath, given: Given, work: Work
     ) -> tuple[Floats, int | None]:
         """Make it."""
+        if path.k_max < 2:
+            raise NotApplicable("silhouettes need two clusters or more")
         labellings = [path.labels(k) for k in range(2, path.k_max + 1)]
         found = _silhouettes(table, labellings, self.sample_size, work)
         work.report()
@@ -203,6 +206,8 @@ class ReferenceSilhouettes(Need[Floats]):
 
     def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
         """Make it."""
+        if path.k_max < 2:
+            raise NotApplicable("silhouettes need two clusters or more")
         rows = some_rows(table, _REFERENCE_ROWS, work.seed)
         reference = Reference.like(rows, "principal")
         k_last = min(path.k_max, count_distinct(rows, path.k_max))
