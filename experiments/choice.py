@@ -8,12 +8,12 @@ Run with: python experiments/choice.py real|simulated          (resumable; a few
 the default was designed on. "report" writes the tables into docs/choice.md.
 """
 
-import re
 import sys
 from pathlib import Path
 
 import no_structure
 import numpy as np
+import pages
 import pandas as pd
 import sets
 from sklearn.metrics import adjusted_rand_score
@@ -120,22 +120,17 @@ def simulated_table():
     return "\n".join(lines)
 
 
-def filled(text):
-    """Return the page with its tables made anew."""
-    tables = {"real": real_table, "simulated": simulated_table, "no_structure": no_structure.table}
-    for mark, table in tables.items():
-        text, found = re.subn(
-            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
-            lambda match, table=table: match[1] + table() + match[2],
-            text,
-            flags=re.DOTALL,
-        )
-        assert found == 1, f"{PAGE.name} has {found} places marked {mark}"
-    return text
+def tables():
+    """Make every table of the page, by the name of its mark."""
+    return {
+        "real": real_table(),
+        "simulated": simulated_table(),
+        "no_structure": no_structure.table(),
+    }
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "report":
-        PAGE.write_text(filled(PAGE.read_text()))
+        PAGE.write_text(pages.filled(PAGE.read_text(), tables()))
     else:
         run(sys.argv[1])

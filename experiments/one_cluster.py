@@ -6,10 +6,10 @@ Draws a Gaussian cloud (500 rows, 2 and 10 columns, standard deviation 1), 50 ti
 criterion, and writes the counts to results/one_cluster.csv and into docs/criteria.md.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
+import pages
 import pandas as pd
 from tqdm import tqdm
 
@@ -48,20 +48,8 @@ def page(answers: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def filled(text: str, table: str) -> str:
-    """Return the page with the table between its marks made anew."""
-    text, found = re.subn(
-        r"(<!-- one_cluster -->\n).*?(\n<!-- /one_cluster -->)",
-        lambda match: match[1] + table + match[2],
-        text,
-        flags=re.DOTALL,
-    )
-    assert found == 1, f"{PAGE.name} has {found} places marked one_cluster"
-    return text
-
-
 if __name__ == "__main__":
     RESULTS.parent.mkdir(exist_ok=True)
     answers = study()
     RESULTS.write_text(f"# {COMMAND}\n" + answers.to_csv(index=False))
-    PAGE.write_text(filled(PAGE.read_text(), page(answers)))
+    PAGE.write_text(pages.filled(PAGE.read_text(), {"one_cluster": page(answers)}))

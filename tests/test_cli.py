@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,7 +83,7 @@ def test_a_folder_is_not_a_table(tmp_path):
 
 
 def test_help_shows_examples():
-    for command in ("select", "demo"):
+    for command in ("select", "compare", "demo"):
         assert f"edfkmeans {command}" in run(command, "--help").output
 
 
@@ -93,3 +95,27 @@ def test_chart_marks_every_k():
     assert max(map(len, drawn.splitlines())) <= 40
     assert chart([2.0, 2.0], chosen=1, minima=[]).count("O") == 1
     assert len(max(chart(list(np.arange(30.0)), 1, [], 80).splitlines(), key=len)) <= 80
+
+
+def test_compare_prints_a_line_for_each_criterion(tmp_path):
+    X, _ = blobs(3, n=30)
+    file = tmp_path / "own.csv"
+    pd.DataFrame(X).to_csv(file, index=False)
+    result = run("compare", file, "--k-max", 6, "--criterion", "bic", "--criterion", "silhouette")
+    assert result.exit_code == 0
+    assert "own.csv (90 rows, 3 columns, standardised)" in result.output.replace("\n", " ")
+    assert [line.split()[:2] for line in result.output.splitlines()[-2:]] == [
+        ["bic", "3"],
+        ["silhouette", "3"],
+    ]
+    bad = run("compare", file, "--criterion", "magic")
+    assert bad.exit_code == 2
+    assert "There is no criterion 'magic'" in bad.output.replace("\n", " ")
+
+
+def test_confidence_is_told_on_request(tmp_path):
+    X, _ = blobs(3, n=30)
+    pd.DataFrame(X).to_csv(tmp_path / "own.csv", index=False)
+    sure = run("select", tmp_path / "own.csv", "--k-max", 6, "--confidence")
+    assert re.search(r"Chosen in \d+ % of the resamples\.", sure.output)
+    assert "resamples" not in run("select", tmp_path / "own.csv", "--k-max", 6).output

@@ -39,13 +39,21 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
     assert tables.filled(text) == text
 
 
-def test_the_numbers_of_the_criteria_page_are_those_of_the_results(monkeypatch):
+def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / "experiments"))
+    import choice
+    import dof_accuracy
     import one_cluster
+    import pages
 
-    text = one_cluster.PAGE.read_text()
     answers = pd.read_csv(one_cluster.RESULTS, comment="#")
-    assert one_cluster.filled(text, one_cluster.page(answers)) == text
+    for page, tables in (
+        (one_cluster.PAGE, {"one_cluster": one_cluster.page(answers)}),
+        (choice.PAGE, choice.tables()),
+        (dof_accuracy.PAGE, {"accuracy": dof_accuracy.table()}),
+    ):
+        text = page.read_text()
+        assert pages.filled(text, tables) == text, page.name
 
 
 PAGES = [README, *sorted((README.parent / "docs").glob("*.md"))]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from edfkmeans.selection import Selection
+    from edfkmeans.table import Values
 
 from edfkmeans import __version__
 from edfkmeans.chart import chart
@@ -86,21 +87,117 @@ def version(
         raise typer.Exit
 
 
+File = Annotated[Path, typer.Argument(help="A CSV file with a header; every column a number.")]
+ScaleOption = Annotated[Scale, typer.Option(help="Bring the columns to one scale, or not.")]
+ConfidenceOption = Annotated[
+    bool, typer.Option("--confidence", help="Choose again on parts of the rows, to say how sure.")
+]
+
+
 @app.command()
 def select(
-    file: Annotated[Path, typer.Argument(help="A CSV file with a header; every column a number.")],
+    file: File,
     k_max: KMax = None,
-    scale: Annotated[
-        Scale, typer.Option(help="Bring the columns to one scale, or not.")
-    ] = Scale.standard,
+    scale: ScaleOption = Scale.standard,
     seed: Seed = 0,
     method: MethodOption = Method.combined,
     rule: RuleOption = None,
+    confidence: ConfidenceOption = False,
 ) -> None:
     """Choose the number of clusters for a table.
 
     Example: edfkmeans select customers.csv --k-max 20
     """
+    _answer(_read(file), str(file), k_max, scale, seed, method, rule, confidence)
+
+
+@app.command()
+def compare(
+    file: File,
+    k_max: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Largest number of clusters; 30 if not given, fewer for few rows."
+        ),
+    ] = None,
+    scale: ScaleOption = Scale.standard,
+    seed: Seed = 0,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option("--criterion", help="Ask only this one; may be given more than once."),
+    ] = None,
+) -> None:
+    """Ask every criterion how many clusters there are in a table.
+
+    Example: edfkmeans compare customers.csv --criterion bic --criterion gap
+    """
+    from edfkmeans.comparison import compare
+
+    frame = _read(file)
+    try:
+        X = _scaled(frame, scale)
+        progress = sys.stderr.isatty()
+        found = compare(X, criteria or "all", k_max=k_max, random_state=seed, progress=progress)
+    except ValueError as error:
+        _stop(f"{file}: {error}")
+    Console(highlight=False, markup=False, soft_wrap=True).print(_source(frame, str(file), scale))
+    print(found)
+
+
+@app.command()
+def demo(
+    k_max: KMax = None,
+    seed: Seed = 0,
+    method: MethodOption = Method.combined,
+    rule: RuleOption = None,
+    confidence: ConfidenceOption = False,
+) -> None:
+    """Choose the number of clusters for scikit-learn's wine data: 178 wines, 13 measurements.
+
+    Example: edfkmeans demo
+    """
+    from sklearn.datasets import load_wine
+
+    wine = load_wine(as_frame=True).data
+    _answer(wine, "scikit-learn's wine data", k_max, Scale.standard, seed, method, rule, confidence)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the installed command."""
+    app()
+
+
+def _answer(
+    frame: "pd.DataFrame",
+    name: str,
+    k_max: int | None,
+    scale: Scale,
+    seed: int,
+    method: Method,
+    rule: Rule | None,
+    confidence: bool,
+) -> None:
+    from edfkmeans.selection import select_k
+
+    try:
+        X = _scaled(frame, scale)
+        progress = sys.stderr.isatty()
+        selection = select_k(
+            X,
+            k_max,
+            method=method.value,
+            rule=rule and rule.value,
+            confidence=confidence,
+            random_state=seed,
+            progress=progress,
+        )
+    except ValueError as error:
+        _stop(f"{name}: {error}")
+    _show(selection, _source(frame, name, scale))
+
+
+def _read(file: Path) -> "pd.DataFrame":
+    """Read a CSV file, or leave with a message that says what to do."""
     import pandas as pd
 
     try:
@@ -119,63 +216,24 @@ def select(
         _stop(f"{file} could not be read as CSV: {error}")
     if frame.shape[1] == 1 and set(";\t|") & set(str(frame.columns[0])):
         _stop(f"{file} seems to use another separator than the comma: {str(frame.columns[0])!r}.")
-    _answer(frame, str(file), k_max, scale, seed, method, rule)
+    return frame
 
 
-@app.command()
-def demo(
-    k_max: KMax = None,
-    seed: Seed = 0,
-    method: MethodOption = Method.combined,
-    rule: RuleOption = None,
-) -> None:
-    """Choose the number of clusters for scikit-learn's wine data: 178 wines, 13 measurements.
-
-    Example: edfkmeans demo
-    """
-    from sklearn.datasets import load_wine
-
-    wine = load_wine(as_frame=True).data
-    _answer(wine, "scikit-learn's wine data", k_max, Scale.standard, seed, method, rule)
-
-
-def main() -> None:
-    """Run the command line; the entry point of the installed command."""
-    app()
-
-
-def _answer(
-    frame: "pd.DataFrame",
-    name: str,
-    k_max: int | None,
-    scale: Scale,
-    seed: int,
-    method: Method,
-    rule: Rule | None,
-) -> None:
-    from edfkmeans.selection import select_k
+def _scaled(frame: "pd.DataFrame", scale: Scale) -> "Values":
     from edfkmeans.table import check_numeric, read_table
 
-    try:
-        X = check_numeric(frame)
-        if scale is Scale.standard:
-            X = read_table(X).values
-            spread = X.std(axis=0)
-            X = X / (spread + (spread == 0))
-        progress = sys.stderr.isatty()
-        selection = select_k(
-            X,
-            k_max,
-            method=method.value,
-            rule=rule and rule.value,
-            random_state=seed,
-            progress=progress,
-        )
-    except ValueError as error:
-        _stop(f"{name}: {error}")
+    X = check_numeric(frame)
+    if scale is Scale.standard:
+        X = read_table(X).values
+        spread = X.std(axis=0)
+        X = X / (spread + (spread == 0))
+    return X
+
+
+def _source(frame: "pd.DataFrame", name: str, scale: Scale) -> str:
     scaled = "standardised" if scale is Scale.standard else "as they are"
     rows, columns = _count(frame.shape[0], "row"), _count(frame.shape[1], "column")
-    _show(selection, f"{name} ({rows}, {columns}, {scaled})")
+    return f"{name} ({rows}, {columns}, {scaled})"
 
 
 def _count(number: int, noun: str) -> str:
@@ -189,6 +247,9 @@ def _show(selection: "Selection", source: str) -> None:
     console.print(f" in {source}.")
     sizes = ", ".join(str(size) for size in sorted(selection.path.sizes(selection.k))[::-1])
     console.print(f"Rows in each: {sizes}.")
+    if selection.confidence is not None:
+        share = float(selection.confidence.get(selection.k, 0.0))
+        console.print(f"Chosen in {100 * share:.0f} % of the resamples.")
     if selection.candidates:
         console.print("Other k worth a look:")
         for candidate in selection.candidates[:4]:

@@ -150,14 +150,20 @@ def degrees_of_freedom(
 
 
 def bootstrap_draw(
-    table: Table, fits: list[Fit], pilot: Fit, seed: int, number: int
+    table: Table,
+    fits: list[Fit],
+    pilot: Fit,
+    seed: int,
+    number: int,
+    sigma: float | None = None,
 ) -> list[Floats]:
     """Draw data from the pilot, fit them again and take every row's product of noise and fit.
 
     The fits for the number of clusters of each of `fits` are compared with that one, not with
     their own mean: any fixed fit does, as the noise has mean 0, and a near one leaves little noise.
+    `sigma` is the standard deviation of the noise, if not that of the pilot's residuals.
     """
-    sigma = pilot_sigma(table, pilot)
+    sigma = pilot_sigma(table, pilot) if sigma is None else sigma
     key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
     rng = np.random.default_rng(key)
     noise = rng.normal(size=table.values.shape) * table.varying
