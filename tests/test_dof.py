@@ -218,7 +218,7 @@ def test_exact_path_on_many_rows_does_not_depend_on_threads_or_scale():
 
 
 def test_bootstrap_measures_what_it_says():
-    """One cluster spends d; two far apart 2 d; the others about what the estimates say."""
+    """One cluster spends d, two far apart 2 d, a third one what drawing from the truth says."""
     X, truth = blobs(2, n=60, d=2)
     path = fit_path(X, 12, random_state=0)
     pilot = path.labels(13)
@@ -232,9 +232,17 @@ def test_bootstrap_measures_what_it_says():
         X, path.labels(3), pilot, method="bootstrap", precision=0.05, random_state=0
     )
     assert three.error <= 0.05 * three.total
-    exact = degrees_of_freedom(X, path.labels(3), pilot, method="exact")
-    assert three.total == pytest.approx(exact.total, rel=0.5)
-    assert three.total > 3 * 2 + 2 * three.error
+    # The same with the means and the variance that the data were really drawn with.
+    means = np.array([X[truth == c].mean(axis=0) for c in range(2)])[truth]
+    rng = np.random.default_rng(0)
+    products = []
+    for seed in range(40):
+        noise = rng.normal(size=X.shape)
+        again = fit_path(means + noise, 2, random_state=seed, n_init=1)
+        products.append(((again.centers(3)[again.labels(3)] - means) * noise).sum())
+    error = np.hypot(three.error, np.std(products) / np.sqrt(40))
+    assert three.total == pytest.approx(np.mean(products), abs=4 * error)
+    assert three.total > degrees_of_freedom(X, path.labels(3), pilot, method="exact").total
     again = degrees_of_freedom(
         X, path.labels(3), pilot, method="bootstrap", precision=0.05, random_state=0, n_jobs=1
     )

@@ -243,8 +243,11 @@ def test_confidence_and_words(wine):
 def test_confidence_of_tiny_data_and_of_a_path(wine):
     tiny = select_k(np.random.default_rng(0).normal(size=(5, 2)), confidence=True, random_state=0)
     assert tiny.confidence.sum() == pytest.approx(1)
+    path = fit_path(wine, 4, random_state=0)
+    assert select_k(wine, path=path, confidence=True, random_state=0).confidence.sum() == 1
+    own = KMeansPath.from_labels(wine, {k: path.labels(k) for k in range(2, 6)})
     with pytest.raises(ValueError, match="confidence=True fits parts of the rows again"):
-        select_k(wine, path=fit_path(wine, 4), confidence=True)
+        select_k(wine, path=own, confidence=True)
 
 
 def test_ambiguous_rows_sit_between_the_clusters():

@@ -90,8 +90,9 @@ def degrees_of_freedom(
         cluster, as if there were no third one; by distance to centroids. "exact": only the
         switches that happen, where they happen: the row goes to the cluster in which the inertia
         is least, the other labels held fixed. "bootstrap": data are drawn with the pilot's means
-        and variance and clustered again, for as many clusters as `labels` has; the covariance of
-        data and fits counts every freedom, for the price of many paths.
+        and a variance corrected for what the pilot spends, and clustered again for as many clusters
+        as `labels` has; the covariance of data and fits counts every freedom, for the price of many
+        paths. The nearer the pilot is to the truth the better: give the clustering you believe in.
     precision : float, optional
         Only with "bootstrap": draw until the standard error is at most this part of the total, by
         default 0.02, or 256 times.
@@ -133,6 +134,7 @@ def degrees_of_freedom(
         if method != "bootstrap":
             return DegreesOfFreedom(naive, point_terms(table, fit, pilot, method, pool))
         seed = entropy(random_state)
+        sigma = corrected_sigma(table, pilot, seed, pool)
         draws: list[Floats] = []
         total, error = 1.0, np.inf
         while error > (0.02 if precision is None else precision) * total and len(draws) < _MOST:
@@ -140,7 +142,7 @@ def degrees_of_freedom(
             draws += [
                 rows[0]
                 for rows in pool.map(
-                    lambda b: bootstrap_draw(table, [fit], pilot, seed, b), numbers
+                    lambda b: bootstrap_draw(table, [fit], pilot, sigma, seed, b), numbers
                 )
             ]
             totals = np.sum(draws, axis=1)
@@ -153,17 +155,15 @@ def bootstrap_draw(
     table: Table,
     fits: list[Fit],
     pilot: Fit,
+    sigma: float,
     seed: int,
     number: int,
-    sigma: float | None = None,
 ) -> list[Floats]:
     """Draw data from the pilot, fit them again and take every row's product of noise and fit.
 
     The fits for the number of clusters of each of `fits` are compared with that one, not with
     their own mean: any fixed fit does, as the noise has mean 0, and a near one leaves little noise.
-    `sigma` is the standard deviation of the noise, if not that of the pilot's residuals.
     """
-    sigma = pilot_sigma(table, pilot) if sigma is None else sigma
     key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
     rng = np.random.default_rng(key)
     noise = rng.normal(size=table.values.shape) * table.varying
@@ -182,6 +182,21 @@ def bootstrap_draw(
         ((path.centers(k)[path.labels(k)] - fit.centers[fit.labels]) * noise).sum(axis=1) / sigma
         for k, fit in zip(ks, fits, strict=True)
     ]
+
+
+def corrected_sigma(table: Table, pilot: Fit, seed: int, pool: Threads) -> float:
+    """Return the standard deviation of the noise: the pilot's, corrected for what the pilot spends.
+
+    A pilot with many clusters has fitted some of the noise. How much is measured by a few draws.
+    """
+    sigma = pilot_sigma(table, pilot)
+    draws = pool.map(
+        lambda b: float(bootstrap_draw(table, [pilot], pilot, sigma, seed, b)[0].sum()),
+        range(_MOST, _MOST + _BATCH),
+    )
+    residuals = table.n_samples * table.n_features
+    spent = min(max(float(np.mean(draws)), 0.0), 0.9 * residuals)
+    return sigma / math.sqrt(1 - spent / residuals)
 
 
 def pilot_sigma(table: Table, pilot: Fit) -> float:

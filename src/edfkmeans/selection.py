@@ -1,7 +1,7 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from edfkmeans.criteria.information import Dof, Information
 from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
 from edfkmeans.dof import point_terms
 from edfkmeans.fit import Labels, fit_of_labels
-from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table
 from edfkmeans.seeding import entropy
 from edfkmeans.smoothing import smooth
 from edfkmeans.structure import Structure
@@ -267,9 +267,13 @@ def select_k(
             f"rule={rule!r} is for methods 'paper' and 'naive'; method='combined' has its own. "
             "Leave rule out, or set method='paper'."
         )
+    if confidence and isinstance(path, KMeansPath) and path.fits not in FITS:
+        raise ValueError(
+            "confidence=True fits parts of the rows again, which cannot be done for clusterings of "
+            "one's own. Leave path out."
+        )
     table = read_table(X)
     n_jobs = effective_jobs(n_jobs)
-    given = path is not None
     if path is None:
         k_max = check_k_max(table, k_max)
         if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
@@ -292,14 +296,7 @@ def select_k(
     seed = entropy(random_state)
     with Threads(n_jobs) as pool:
         judged = _judge(table, path, method, rule, seed, pool)
-        shares = None
-        if confidence:
-            if given:
-                raise ValueError(
-                    "confidence=True fits parts of the rows again, which cannot be done for a path "
-                    "that was given. Leave path out."
-                )
-            shares = _shares(table, path.k_max, method, rule, fits, seed, pool)
+        shares = _shares(table, path, method, rule, seed, pool) if confidence else None
         chosen = fit_of_labels(table.values, path.labels(judged.k), judged.k)
         pilot = fit_of_labels(table.values, path.labels(path.k_max + 1), path.k_max + 1)
         ambiguity = np.zeros(table.n_samples)
@@ -362,15 +359,10 @@ def _judge(
 
 
 def _shares(
-    table: Table,
-    k_max: int,
-    method: Method,
-    rule: str | None,
-    fits: Fits,
-    seed: int,
-    pool: Threads,
+    table: Table, path: KMeansPath, method: Method, rule: Any, seed: int, pool: Threads
 ) -> pd.Series:
     """Choose again on parts of the rows: how often each k is chosen."""
+    k_max, fits = path.k_max, cast("Fits", path.fits)
 
     def one(number: int) -> int:
         pool.check()
@@ -382,10 +374,10 @@ def _shares(
         most = min(k_max, count_distinct(part.values, k_max + 2) - 2)
         if most < 1:
             return 1
-        path = fit_table(
+        part_path = fit_table(
             part, most, fits=fits, n_init=1, random_state=rng, n_jobs=1, progress=False
         )
-        return _judge(part, path, method, rule, entropy(rng), Threads(1)).k
+        return _judge(part, part_path, method, rule, entropy(rng), Threads(1)).k
 
     chosen = pool.map(one, range(_RESAMPLES))
     counts = pd.Series(chosen).value_counts().sort_index()
