@@ -177,7 +177,8 @@ def picture():
         ax.tick_params(labelsize=7)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
-    axes[0, 0].legend(fontsize=7, frameon=False)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=5, fontsize=8, frameon=False)
     for ax in axes[-1]:
         ax.set_xlabel("k", fontsize=8)
     for ax in axes[:, 0]:
