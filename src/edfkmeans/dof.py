@@ -224,7 +224,9 @@ def point_terms(
     terms = np.empty(table.n_samples)
 
     def block(rows: slice) -> None:
-        fitted = (values[rows], fit.labels[rows], centers, fit.sizes, gaps)
+        labels = fit.labels[rows]
+        by_cluster = np.argsort(labels, kind="stable")
+        fitted = (values[rows], labels, by_cluster, centers, fit.sizes, gaps)
         noise = (pilot.labels[rows], pilot_centers, sigma)
         if method == "paper":
             jumps.paper_terms(*fitted, *noise, terms[rows])

@@ -121,11 +121,14 @@ def climb(X, columns, uniforms, enough, inertia, labels_of):
         for i in range(n):
             if distances[k - 1, i] < own[i]:
                 labels[i] = k - 1
-        before[:] = centers
-        before[k - 1] = X[row]
+        for j in range(d):
+            for c in range(k - 1):
+                before[c, j] = centers[c, j]
+            before[k - 1, j] = X[row, j]
         centroids(X, labels, centers[:k], sizes[:k])
         for c in range(k):
-            stale[c] = stale[c] or (centers[c] != before[c]).any()
+            for j in range(d):
+                stale[c] |= centers[c, j] != before[c, j]
         for _ in range(6 + 30 // k):
             for c in range(k):
                 if stale[c]:
@@ -140,4 +143,5 @@ def climb(X, columns, uniforms, enough, inertia, labels_of):
                 break
         inertia[k - 1] = _weigh(X, labels, centers, own)
         if k <= labels_of.shape[0]:
-            labels_of[k - 1] = labels
+            for i in range(n):
+                labels_of[k - 1, i] = labels[i]

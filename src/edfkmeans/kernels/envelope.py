@@ -84,8 +84,13 @@ def _side(
 
 
 @kernel
-def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, reach, terms):
-    """Write every row's sum of terms over coordinates and breakpoints to `terms`."""
+def exact_terms(
+    X, labels, by_cluster, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, reach, terms
+):
+    """Write every row's sum of terms over coordinates and breakpoints to `terms`.
+
+    `by_cluster` lists the rows cluster by cluster.
+    """
     n, d = X.shape
     k = centers.shape[0]
     tile = np.empty((d, TILE))
@@ -106,7 +111,6 @@ def exact_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, si
     F = np.empty((k, TILE))
     near = np.empty(k, np.int64)
     weight = np.empty(k)
-    by_cluster = np.argsort(labels, kind="mergesort")
     first = 0
     while first < n:
         c = labels[by_cluster[first]]

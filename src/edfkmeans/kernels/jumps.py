@@ -102,8 +102,13 @@ def _add_terms(x, error, g, mu_c, mu_l, n_c, n_l, inv_sigma, total):
 
 
 @kernel
-def paper_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, terms):
-    """Write every row's sum of terms over coordinates and other clusters to `terms`."""
+def paper_terms(
+    X, labels, by_cluster, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, terms
+):
+    """Write every row's sum of terms over coordinates and other clusters to `terms`.
+
+    `by_cluster` lists the rows cluster by cluster.
+    """
     n, d = X.shape
     k = centers.shape[0]
     tile = np.empty((d, TILE))
@@ -114,7 +119,6 @@ def paper_terms(X, labels, centers, sizes, gaps, pilot_labels, pilot_centers, si
     offset = np.empty(TILE)
     longest = np.empty(TILE)
     total = np.empty(TILE)
-    by_cluster = np.argsort(labels, kind="mergesort")
     first = 0
     while first < n:
         c = labels[by_cluster[first]]
