@@ -152,6 +152,8 @@ def test_path_of_other_data(wine):
         select_k(wine[:100], path=path)
     with pytest.raises(ValueError, match=r"sum of squares of .* Give the X of the path"):
         select_k(wine * 2, path=path)
+    with pytest.raises(ValueError, match="the rows of X are others, or in another order"):
+        select_k(wine[::-1], path=path)
     with pytest.raises(ValueError, match=r"k_max=9 is more than path\.k_max=4"):
         select_k(wine, k_max=9, path=path)
 
@@ -200,7 +202,7 @@ def test_the_default_in_its_parts(wine):
     assert selection.k == 3
     assert selection.method == "combined"
     assert selection.rule is None
-    assert selection.structure.p_value == 1 / 25
+    assert selection.structure.p_value == 1 / 20
     for k in (2, 5, 30):
         assert table.loc[k, "silhouette"] == pytest.approx(
             silhouette_score(wine, path.labels(k)), abs=1e-12

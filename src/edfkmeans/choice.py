@@ -46,6 +46,11 @@ RULES: dict[str, Callable[[Floats], int]] = {
 }
 
 
+def above(silhouette: Floats, reference: Floats) -> Floats:
+    """Return how far silhouettes lie above a reference, as a part of the way from there to 1."""
+    return np.asarray((silhouette - reference) / (1 - reference))
+
+
 def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, list[int]]:
     """BIC proposes, silhouette disposes; returns k and all candidates, best first.
 
@@ -57,8 +62,7 @@ def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, l
     proposed = interior_minima(bic)
     if not proposed.size:
         proposed = np.arange(1, len(bic))
-    above = (silhouette - reference) / (1 - reference)
-    order = np.argsort(-above[proposed], kind="stable")
+    order = np.argsort(-above(silhouette, reference)[proposed], kind="stable")
     candidates = [int(k) + 1 for k in proposed[order]]
     return candidates[0], candidates
 

@@ -313,6 +313,14 @@ def check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
             f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
             f"{spread:.6g}. Give the X of the path."
         )
+    last = path.k_max + 1
+    pilot = float(table.squared(fit_of_labels(table.values, path.labels(last), last).inertia))
+    if not np.isclose(pilot, path.inertia[-1], rtol=1e-6, atol=1e-12 * spread):
+        raise ValueError(
+            f"path's labels for {last} clusters have an inertia of {pilot:.6g} in X, not "
+            f"{path.inertia[-1]:.6g}: the rows of X are others, or in another order. Give the X of "
+            "the path."
+        )
     if k_max is None:
         return path.k_max
     k_max = check_whole("k_max", k_max, 1)

@@ -68,8 +68,9 @@ class Selection:
         The number of clusters.
     table : DataFrame
         One row for each k: ``inertia``, ``dof_raw`` (degrees of freedom as estimated), ``dof``
-        (smoothed) and ``bic``; with method "combined" also ``silhouette`` (mean over the rows) and
-        ``silhouette_reference`` (the same for samples without clusters).
+        (smoothed) and ``bic``; with method "combined" also ``silhouette`` (mean over the rows),
+        ``silhouette_reference`` (the same for samples without clusters) and ``silhouette_above``
+        (the former above the latter, as a part of the way to 1), which decides.
     candidates : tuple of Candidate
         The other k worth a look, best first: with method "combined" by its own measure, else the
         other local minima of the BIC, lowest first.
@@ -354,6 +355,9 @@ def _judge(
     if method == "combined" and path.k_max > 1:
         frame["silhouette"] = given[MeanSilhouettes(SILHOUETTE_ROWS)][0]
         frame["silhouette_reference"] = given[ReferenceSilhouettes()]
+        frame["silhouette_above"] = choice.above(
+            frame["silhouette"].to_numpy(), frame["silhouette_reference"].to_numpy()
+        )
         structure = given[StructureTest()]
     return _Judged(curve.k, list(curve.candidates), frame, structure)
 
@@ -396,10 +400,13 @@ def _candidates(judged: _Judged, shares: pd.Series | None) -> tuple[Candidate, .
     for k in others:
         distance = float(table["bic"][k] - table["bic"][judged.k])
         reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
-        if "silhouette" in table and judged.k > 1 and k > 1:
-            mine, other = table["silhouette"][judged.k], table["silhouette"][k]
-            word = "higher" if other > mine else "lower"
-            reasons.append(f"{word} silhouette ({other:.2f} against {mine:.2f})")
+        if "silhouette_above" in table and k > 1:
+            other = table["silhouette_above"][k]
+            text = f"silhouette {other:.2f} above the reference"
+            if judged.k > 1:
+                mine = table["silhouette_above"][judged.k]
+                text = f"{'higher' if other > mine else 'lower'} {text}, not {mine:.2f}"
+            reasons.append(text)
         if shares is not None:
             reasons.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")
         found.append(Candidate(k, float(table["bic"][k]), distance, ", ".join(reasons)))

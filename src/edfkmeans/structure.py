@@ -1,11 +1,16 @@
 """Structure: whether there is more than one cluster at all.
 
 The fall of the inertia over k is compared with that of uniform samples in the box of the principal
-components, fitted in the same way. Of all distributions with one mode the uniform one is the most
-easily taken for clusters, and the box allows for correlation. Skewed columns and long tails would
-still pass for clusters; so every column is first given the shape of a normal distribution, by the
-unimodal distribution nearest to its own. That takes away skewness and tails, but not the valley
-between two modes.
+components, fitted in the same way: of all distributions with one mode the uniform one is the most
+easily taken for clusters. Still, skewed columns pass for clusters, and long tails hide them behind
+a box that is far too large. So the data are asked in three shapes:
+
+- as they are;
+- with every column made uniform by the unimodal distribution nearest to its own, which takes away
+  skewness and tails but not the valley between two modes (correlated columns now look clustered);
+- with every column made normal in the same way (that is safe, but valleys become shallow).
+
+There is structure if the second, and the first or the third, fall faster than the samples.
 """
 
 from dataclasses import dataclass
@@ -18,12 +23,14 @@ from scipy.special import ndtri
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.reference import Reference, quick_fits, some_rows
 from edfkmeans.seeding import entropy
-from edfkmeans.table import Floats, Table, check_whole, read_table
+from edfkmeans.table import Floats, Table, check_whole, count_distinct, read_table
 
 # With more rows than this a random sample of them is tested.
 MANY_ROWS = 1000
-N_REFERENCES = 24
+N_REFERENCES = 19
 _K_LAST = 16
+# p-values up to this count as small.
+ENOUGH = 0.05
 # The unimodal distributions: knots of the distribution function, and places tried for the mode.
 _KNOTS, _MODES = 80, 12
 # Streams of this test: no one else shares them.
@@ -37,16 +44,28 @@ class Structure:
     Attributes
     ----------
     p_value : float
-        How often data without clusters look as clustered as these, or more.
+        How often data without clusters look as clustered as these, or more: the larger of
+        `p_uniform` and the lesser of `p_plain` and `p_normal`.
+    p_plain, p_uniform, p_normal : float
+        The same for the data as they are, with uniform and with normal columns; NaN where the
+        others have decided.
     n_references : int
         Number of samples without clusters; no p-value is below ``1 / (n_references + 1)``.
     n_rows : int
         Number of rows that were tested.
     """
 
-    p_value: float
+    p_plain: float
+    p_uniform: float
+    p_normal: float
     n_references: int
     n_rows: int
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the test."""
+        # NaN is passed over: that shape was not asked.
+        return float(np.fmax(self.p_uniform, np.fmin(self.p_plain, self.p_normal)))
 
 
 def find_structure(
@@ -62,7 +81,7 @@ def find_structure(
     ----------
     X : array-like of shape (n_samples, n_features)
     n_references : int
-        Number of samples without clusters. The default of 24 allows for p-values down to 0.04.
+        Number of samples without clusters. The default of 19 allows for p-values down to 0.05.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Number of threads; None or -1 for all cores.
@@ -77,14 +96,21 @@ def find_structure(
     >>> from sklearn.datasets import load_iris
     >>> from edfkmeans.structure import find_structure
     >>> find_structure(load_iris().data, random_state=0).p_value
-    0.04
+    0.05
     >>> cloud = np.random.default_rng(0).normal(size=(150, 4))
     >>> find_structure(cloud, random_state=0).p_value > 0.05
     True
     """
     check_whole("n_references", n_references, 1)
+    table = read_table(X)
+    distinct = count_distinct(table.values, 4)
+    if distinct < 4:
+        raise ValueError(
+            f"X has {distinct} distinct row{'s' * (distinct > 1)} and at least 4 are needed to "
+            "look for clusters. Check that X holds what you meant to cluster."
+        )
     with Threads(effective_jobs(n_jobs)) as pool:
-        return structure_of(read_table(X), entropy(random_state), pool, n_references)
+        return structure_of(table, entropy(random_state), pool, n_references)
 
 
 def structure_of(
@@ -93,23 +119,42 @@ def structure_of(
     """Do what `find_structure` does, with data that have been read."""
     rows = some_rows(table, MANY_ROWS, seed)
     spread = rows.std(axis=0)
-    rows = np.stack([normalised(column) for column in rows.T], axis=1) * spread
-    rows -= rows.mean(axis=0)
+    heights = np.stack([unimodal_heights(column) for column in rows.T], axis=1)
+    least = 1 / (n_references + 1)
+
+    def ask(shape: int, values: Floats) -> float:
+        return _p_value(_falls(values, (seed, shape), n_references, pool))
+
+    def scaled(scores: Floats) -> Floats:
+        return np.asarray(scores / np.maximum(scores.std(axis=0), 1e-12) * spread)
+
+    p_plain = p_normal = np.nan
+    p_uniform = ask(0, scaled(heights - 0.5))
+    if p_uniform <= max(least, ENOUGH):
+        p_plain = ask(1, rows)
+        if p_plain > max(least, ENOUGH):
+            edge = 0.5 / len(rows)
+            p_normal = ask(2, scaled(ndtri(np.clip(heights, edge, 1 - edge))))
+    return Structure(p_plain, p_uniform, p_normal, n_references, len(rows))
+
+
+def _falls(rows: Floats, seed: tuple[int, int], n_references: int, pool: Threads) -> Floats:
+    """Return how the log inertia falls from k = 1, for the rows and for the samples."""
+    rows = rows - rows.mean(axis=0)
     # A fit of few rows with many clusters says nothing.
     k_last = max(2, min(_K_LAST, len(rows) // 3))
     reference = Reference.like(rows, "principal")
 
     def fall(number: int) -> Floats:
         pool.check()
-        key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
+        key = np.random.SeedSequence(seed[0], spawn_key=(_KEY, seed[1], number))
         rng = np.random.default_rng(key)
         sample = reference.sample(len(rows), rng) if number else rows
         with np.errstate(divide="ignore"):  # few distinct rows: nothing is left
             logs = np.log(quick_fits(sample, k_last, rng)[0])
         return np.asarray(logs[0] - np.maximum(logs[1:], -500.0))
 
-    falls = np.array(pool.map(fall, range(1 + n_references)))
-    return Structure(_p_value(falls), n_references, len(rows))
+    return np.array(pool.map(fall, range(1 + n_references)))
 
 
 def _p_value(falls: Floats) -> float:
@@ -122,11 +167,11 @@ def _p_value(falls: Floats) -> float:
     return float((out >= out[0]).mean())
 
 
-def normalised(column: Floats) -> Floats:
-    """Give a column the shape of a normal distribution, by the nearest unimodal one."""
+def unimodal_heights(column: Floats) -> Floats:
+    """Return the nearest unimodal distribution function at every value of a column."""
     values = np.unique(column)
     if len(values) == 1:  # constant in these rows
-        return np.zeros_like(column)
+        return np.full_like(column, 0.5)
     few = len(values) <= _KNOTS
     if not few:
         values = np.unique(np.quantile(column, np.linspace(0, 1, _KNOTS + 1)))
@@ -134,14 +179,10 @@ def normalised(column: Floats) -> Floats:
     knots = np.append(values[0] - np.median(np.diff(values)), values)
     heights = np.append(0.0, np.searchsorted(np.sort(column), values, side="right") / len(column))
     nearest = nearest_unimodal(knots, heights)
-    if few:
-        place = np.searchsorted(values, column)
-        height = (nearest[place] + nearest[place + 1]) / 2
-    else:
-        height = np.interp(column, knots, nearest)
-    least = 0.5 / len(column)
-    scores = ndtri(np.clip(height, least, 1 - least))
-    return np.asarray(scores / max(scores.std(), 1e-12))
+    if not few:
+        return np.asarray(np.interp(column, knots, nearest))
+    place = np.searchsorted(values, column)
+    return np.asarray((nearest[place] + nearest[place + 1]) / 2)
 
 
 def nearest_unimodal(knots: Floats, heights: Floats) -> Floats:

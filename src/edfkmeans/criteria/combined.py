@@ -10,7 +10,7 @@ from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
 from edfkmeans.dof import effective_columns
 from edfkmeans.path import KMeansPath
 from edfkmeans.smoothing import smooth
-from edfkmeans.structure import Structure, structure_of
+from edfkmeans.structure import ENOUGH, Structure, structure_of
 from edfkmeans.table import Table
 
 # Silhouettes for the choice come from a sample of this size where there are more rows.
@@ -36,13 +36,11 @@ class Combined(Criterion):
     ----------
     name : str
     level : float
-        One cluster is the answer unless data without clusters look like these less often than
-        this. The test is made for the worst case: on Gaussian, skewed or long-tailed clouds its p
-        is mostly near 1.
+        One cluster is the answer if the p-value of `find_structure` is above this.
     """
 
     name: str = "combined"
-    level: float = 0.15
+    level: float = ENOUGH
     can_say_one = True
     better = "min"
 
