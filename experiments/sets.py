@@ -5,14 +5,16 @@ simulated ones by their seeds.
 """
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
+from edfkmeans import datasets
 from edfkmeans.simulate import SCHEMES, simulate
 
-FOLDER = Path(os.environ.get("EDFKMEANS_DATA", Path(__file__).parents[2] / "shared" / "benchmark"))
+BESIDE = Path(__file__).parents[2] / "shared" / "benchmark"
+FOLDER = os.environ.get(datasets.FOLDER_VARIABLE) or (BESIDE if BESIDE.is_dir() else None)
 CELLS = [(scheme, k, d) for scheme in SCHEMES for k in (5, 10, 15) for d in (5, 10, 15)]
 DESIGN_SEEDS = range(5)
 HELD_OUT_SEEDS = range(1000, 1010)
@@ -37,16 +39,14 @@ DESIGN = (
 
 def names() -> list[str]:
     """Name the 28 sets."""
-    return sorted(pd.read_csv(FOLDER / "INDEX.csv")["name"])
+    return sorted(datasets.SOURCES)
 
 
+@lru_cache(maxsize=4)
 def load(name: str) -> tuple[np.ndarray, list[np.ndarray]]:
     """Read a set: its columns standardised, constant ones dropped, and its label sets."""
-    frame = pd.read_csv(FOLDER / f"{name}.csv.gz")
-    X = frame.filter(regex=r"^f\d+$").to_numpy(float)
-    spread = X.std(axis=0, ddof=1)
-    X = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
-    return X, [frame[c].to_numpy() for c in frame.columns if c.startswith("label")]
+    found = datasets.load(name, FOLDER)
+    return found.X, list(found.labels)
 
 
 def draw(scheme: str, k: int, d: int, seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
