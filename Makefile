@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?=
 
-.PHONY: run test setup lint docs-pictures bench dist clean
+.PHONY: run test setup lint docs-pictures bench reproduce dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -43,6 +43,11 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/peers.py
 	if [ -d "$(BENCHMARK)" ]; then $(BIN)/python benchmarks/best_known.py "$(BENCHMARK)" "$(REFERENCE)"; fi
 	$(BIN)/python benchmarks/tables.py
+
+# The paper's tables and figures; PROFILE=smoke for a version of two minutes that needs no data.
+PROFILE ?= full
+reproduce: $(VENV)/.dev
+	$(BIN)/python experiments/reproduce.py --profile $(PROFILE)
 
 dist: $(VENV)/.dev
 	$(BIN)/python -m build

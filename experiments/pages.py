@@ -14,3 +14,16 @@ def filled(text, tables):
         )
         assert found == 1, f"{found} places are marked {name}"
     return text
+
+
+def markdown(frame):
+    """Write a frame as a table in Markdown."""
+    lines = ["| " + " | ".join(frame.columns) + " |", "|---" * len(frame.columns) + "|"]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in frame.to_numpy()]
+    return "\n".join(lines)
+
+
+def html(frame):
+    """Write a frame as a table in HTML; ``**bold**`` becomes bold."""
+    text = frame.to_html(index=False, border=0, na_rep="")
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
