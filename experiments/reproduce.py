@@ -119,9 +119,9 @@ def main(profile, jobs, out, rows):
                 | environment()
             )
             runs_file.write_text(json.dumps(runs, indent=1) + "\n")
-    import page
+    import paper_page
 
-    print(f"Read {page.write(profile, grid, rows, out)}")
+    print(f"Read {paper_page.write(profile, grid, rows, out)}")
 
 
 if __name__ == "__main__":
