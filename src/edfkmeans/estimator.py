@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from edfkmeans.fit import Labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import Fits
-from edfkmeans.selection import Method, Selection, select_k
+from edfkmeans.selection import Selection, select_k
 from edfkmeans.table import Floats, Values, check_numeric
+from edfkmeans.verdict import Method
 
 
 class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
