@@ -27,7 +27,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
-        62 distinct rows.
+        150 distinct rows, see `select_k`.
     method : {"combined", "paper", "naive"}
         How k is chosen, see `select_k`.
     rule : {"paper", "r-package", "lowest"}, optional
