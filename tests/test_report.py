@@ -121,7 +121,7 @@ def report(tmp_path_factory):
     file = tmp_path_factory.mktemp("report") / "report.html"
     result = select_k(X, 8, random_state=0, confidence=True)
     result.to_html(
-        file, X, offset=data.mean().to_numpy(), spread=data.std().to_numpy(), title="Cells"
+        file, X, offset=data.mean().to_numpy(), unit=data.std().to_numpy(), title="Cells"
     )
     return file, result
 

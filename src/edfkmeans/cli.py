@@ -467,7 +467,7 @@ def _answer(
             names=prepared.names,
             ids=prepared.ids,
             offset=prepared.offset,
-            spread=prepared.spread,
+            unit=prepared.spread,
             title=f"How many clusters in {prepared.source}?",
             notes=prepared.notes,
             command=shlex.join(["edfkmeans", *sys.argv[1:]]),

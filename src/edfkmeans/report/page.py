@@ -12,6 +12,8 @@ import numpy as np
 
 from edfkmeans.confidence import N_RESAMPLES
 from edfkmeans.files import whole
+from edfkmeans.path import KMeansPath
+from edfkmeans.profiles import scores, spread
 from edfkmeans.selection import Selection
 from edfkmeans.table import Floats, check_numeric
 
@@ -35,7 +37,7 @@ def write_report(
     names: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
     offset: Any = 0.0,
-    spread: Any = 1.0,
+    unit: Any = 1.0,
     title: str = "How many clusters?",
     notes: Sequence[str] = (),
     command: str | None = None,
@@ -53,8 +55,8 @@ def write_report(
         The columns; by default those of a data frame, or their numbers.
     ids : sequence, optional
         What each row is called; by default its number, counted from 1.
-    offset, spread : float or ndarray of shape (n_features,)
-        ``X * spread + offset`` are the units in which profiles are shown.
+    offset, unit : float or ndarray of shape (n_features,)
+        Profiles are shown as ``X * unit + offset``, such as before they were standardised.
     title : str
     notes : sequence of str
         What was done to the data, in words.
@@ -108,7 +110,7 @@ def write_report(
         n_resamples=N_RESAMPLES,
         shares=_shares(selection),
         measures={k: v for k, v in _MEASURES.items() if k in selection.table},
-        data=_data(selection, values, list(names), offset, spread),
+        data=_data(selection, values, list(names), offset, unit),
         ambiguous=_ambiguous(selection, ids),
         notes=notes,
         command=command,
@@ -130,13 +132,12 @@ def _shares(selection: Selection) -> list[tuple[int, int]]:
 
 
 def _data(
-    selection: Selection, X: Any, names: list[str], offset: Any, spread: Any
+    selection: Selection, X: Any, names: list[str], offset: Any, units: Any
 ) -> dict[str, Any]:
     """Collect what the script draws from: small, whatever the number of rows and columns."""
     path, ks = selection.path, range(1, selection.k_max + 1)
-    columns = _telling_columns(selection)
-    means, deviations = _scale_of_profiles(selection, columns)
-    unit = np.broadcast_to(spread, len(names))[columns]
+    columns = _telling_columns(path)
+    unit = np.broadcast_to(units, len(names))[columns]
     zero = np.broadcast_to(offset, len(names))[columns]
     data: dict[str, Any] = {
         "k": selection.k,
@@ -157,26 +158,15 @@ def _data(
     for k in ks:
         centers = path.centers(k)[:, columns]
         data["centers"].append(_short(centers * unit + zero))
-        data["scores"].append(_short((centers - means) / deviations, 2))
+        data["scores"].append(_short(scores(path, k)[:, columns], 2))
     if X is not None:
         data["points"] = _points(selection, X)
     return data
 
 
-def _telling_columns(selection: Selection) -> list[int]:
+def _telling_columns(path: KMeansPath) -> list[int]:
     """Find the columns in which the clusters of the finest fit differ most, in their order."""
-    path, last = selection.path, selection.path.k_max + 1
-    centers, weights = path.centers(last), path.sizes(last) / path.n_samples
-    between = weights @ (centers - weights @ centers) ** 2
-    return sorted(np.argsort(-between, kind="stable")[:SHOWN_COLUMNS].tolist())
-
-
-def _scale_of_profiles(selection: Selection, columns: list[int]) -> tuple[Floats, Floats]:
-    path, last = selection.path, selection.path.k_max + 1
-    centers, weights = path.centers(last)[:, columns], path.sizes(last) / path.n_samples
-    means = weights @ centers
-    deviations = np.sqrt(weights @ (centers - means) ** 2)
-    return means, np.where(deviations > 0, deviations, 1.0)
+    return sorted(np.argsort(-spread(path), kind="stable")[:SHOWN_COLUMNS].tolist())
 
 
 def _points(selection: Selection, X: Any) -> dict[str, Any]:
