@@ -10,9 +10,9 @@ DATA ?=
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
-	@$(BIN)/edfkmeans demo
+	@$(BIN)/edfkmeans demo --report report.html --force
 else
-	@$(BIN)/edfkmeans select "$(DATA)"
+	@$(BIN)/edfkmeans select "$(DATA)" --report report.html --force
 endif
 
 test: $(VENV)/.dev lint
