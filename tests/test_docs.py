@@ -106,3 +106,22 @@ def test_the_pictures_of_the_gallery_are_there_and_small():
     for page in (DOCS / "gallery").glob("*.md"):
         for name in re.findall(r"!\[.+?\]\((.+?)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / name).stat().st_size < 100_000
+
+
+def test_formulas_and_parts_of_pages_are_made_when_the_site_is_built(monkeypatch):
+    pytest.importorskip("ziamath")
+    monkeypatch.syspath_prepend(str(DOCS))
+    import hooks
+
+    class Page:
+        class file:  # noqa: N801 - as mkdocs has it
+            src_uri = "peers.md"
+
+    text = (DOCS / "peers.md").read_text(encoding="utf-8")
+    made = hooks.on_page_markdown(text, Page)
+    assert "| 1,000 x 10 | edfkmeans |" in made
+    Page.file.src_uri = "method.md"
+    made = hooks.on_page_markdown("```math\na^2\n```\n", Page)
+    assert made.startswith('<div class="formula" role="img" aria-label="a^2"><svg')
+    with pytest.raises(ValueError, match="0 places are marked commands"):
+        hooks.filled("nothing", "commands", "text")
