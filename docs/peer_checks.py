@@ -146,6 +146,7 @@ def dask_ml():
         return
     labels = np.asarray(fit.labels_)
     tell("dask-ml", "rows whose move would lower the inertia", moves_left(labels))
+    tell("dask-ml", "KMeans without n_clusters makes", Blocks().n_clusters)
     tell("dask-ml", "parameters", sorted(fit.get_params()))
 
 
@@ -159,6 +160,8 @@ write.table(fit$cluster, "LABELS", row.names=FALSE, col.names=FALSE)
 say("kmeans with centers = 1, clusters", length(kmeans(cloud, 1)$size))
 gap <- cluster::clusGap(cloud, kmeans, 10, B=20, nstart=3, verbose=FALSE)
 say("columns of clusGap's table", paste(colnames(gap$Tab), collapse=", "))
+say("parts of clusGap's result", paste(names(gap), collapse=", "))
+say("kmeans without centers", class(try(kmeans(cloud), silent=TRUE)))
 say("k for one cloud, Tibs2001SEmax", cluster::maxSE(gap$Tab[,3], gap$Tab[,4], "Tibs2001SEmax"))
 say("rules of maxSE", paste(eval(formals(cluster::maxSE)$method), collapse=", "))
 """
