@@ -1,19 +1,20 @@
 # make run    set up and answer "how many clusters?" for scikit-learn's wine data
-#             (make run DATA=my.csv for your own table)
+#             (make run DATA=my.csv for your own table, OPTIONS='--drop name' for options)
 # make test   set up and run every test
 # make docs   set up and build the site into build/site
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?=
+OPTIONS ?=
 
 .PHONY: run test setup lint docs docs-pictures bench reproduce dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
-	@$(BIN)/edfkmeans demo --report report.html --force
+	@$(BIN)/edfkmeans demo --report report.html --force $(OPTIONS)
 else
-	@$(BIN)/edfkmeans select "$(DATA)" --report report.html --force
+	@$(BIN)/edfkmeans select "$(DATA)" --report report.html --force $(OPTIONS)
 endif
 
 test: $(VENV)/.dev lint

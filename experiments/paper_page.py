@@ -156,7 +156,8 @@ def _page(profile, made, runs):
                 for kind, words in (("csv", "CSV"), ("md", "Markdown"), ("html", "HTML"))
             )
             parts.append(f"<p>This table as {kinds}.</p>")
-    parts.append("<h2>Made by</h2>" + pages.html(pd.DataFrame(runs)))
+    made_by = pages.html(pd.DataFrame(runs))
+    parts.append(f'<h2>Made by</h2><div class="wide" tabindex="0">{made_by}</div>')
     return _document("The paper, reproduced", "\n".join(parts))
 
 
@@ -174,6 +175,8 @@ tr:nth-child(even) {{ background: #f6f6f6 }}
 .wide {{ overflow-x: auto }}
 img {{ max-width: 100%; height: auto }}
 </style>
+<main>
 {body}
+</main>
 </html>
 """

@@ -84,7 +84,7 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
     "frame, options, message",
     [
         (FRAME[:0], {}, "has a header but no rows"),
-        (FRAME, {}, "not numbers: 'name' \\(such as 'p'\\).*--drop name.*--encode"),
+        (FRAME, {}, "not numbers: 'name' \\(such as 'p' in row 1\\).*--drop name.*--encode"),
         (FRAME, {"drop": ["nam"]}, "--drop 'nam': f.csv has no such column. Did you mean 'name'"),
         (FRAME, {"columns": ["hue"]}, "It has 'name', 'x', 'y', 'z'"),
         (FRAME, {"drop": ["name", "x", "y", "z"]}, "No column of f.csv is left"),

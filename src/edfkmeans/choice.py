@@ -56,13 +56,14 @@ def above(silhouette: Floats, reference: Floats) -> Floats:
 
 
 def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, list[int]]:
-    """BIC proposes, silhouette disposes; returns k and all candidates, best first.
+    """BIC proposes, silhouette disposes; returns k, and all that are worth a look, clearest first.
 
     Candidates are the local minima of the BIC between 1 and k_max; where it has none it says
     nothing, and every k from 2 is a candidate. The best is the one whose mean silhouette lies
     furthest above that of samples without clusters, as a part of the way from there to 1: some
     numbers of clusters have high silhouettes even there. Where no candidate comes near the highest
-    of all, that one is the best: with few rows the BIC misses clear clusters.
+    of all, that one is the best: with few rows the BIC misses clear clusters. It is worth a look in
+    any case.
     """
     proposed = interior_minima(bic)
     if not proposed.size:
@@ -71,9 +72,9 @@ def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, l
     order = np.argsort(-height[proposed], kind="stable")
     candidates = [int(k) + 1 for k in proposed[order]]
     clearest = highest(height[1:]) + 1
-    if height[candidates[0] - 1] < NEAR * height[clearest - 1]:
-        candidates.insert(0, clearest)
-    return candidates[0], candidates
+    near = height[candidates[0] - 1] >= NEAR * height[clearest - 1]
+    k = candidates[0] if near else clearest
+    return k, candidates if clearest in candidates else [clearest, *candidates]
 
 
 # Rules for a curve that is high at the right k and comes with standard errors. They bear the names

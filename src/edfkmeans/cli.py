@@ -1,6 +1,7 @@
 """The command line: thin commands over the library."""
 
 import json
+import os
 import shlex
 import sys
 from enum import StrEnum
@@ -25,6 +26,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 # The version of the JSON that `select` and `compare` write; it grows when a name changes.
 SCHEMA = 1
+_PICTURES = (".png", ".svg", ".pdf")
+_TABLES = (".csv", ".parquet", ".pq")
 
 
 class Scale(StrEnum):
@@ -177,7 +180,8 @@ def select(
     Example: edfkmeans select customers.csv --id name --labels labels.csv --report report.html
     """
     _check_rule(method, rule)
-    _check_outputs([labels, json_file, report, plot], force, file)
+    _check_labels(labels)
+    _check_outputs([labels, json_file, report], force, file, plot)
     prepared, _ = _read(file, columns, drop, id_column, encode, missing, scale)
     _answer(
         prepared,
@@ -219,7 +223,8 @@ def demo(
     from edfkmeans.prepared import prepare
 
     _check_rule(method, rule)
-    _check_outputs([labels, json_file, report, plot], force)
+    _check_labels(labels)
+    _check_outputs([labels, json_file, report], force, plot=plot)
     prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
     _answer(
         prepared,
@@ -274,14 +279,14 @@ def compare(
     """
     from edfkmeans.comparison import compare
 
-    _check_outputs([json_file, plot], force, file)
+    _check_outputs([json_file], force, file, plot)
     if truth is not None and truth == id_column:
         _stop(f"--truth {truth!r} is the --id column too. Name another one.")
     prepared, grouping = _read(file, columns, drop, id_column, encode, missing, scale, truth)
     try:
         found = compare(
             prepared.X,
-            criteria or "all",
+            [name.lower() for name in criteria] if criteria else "all",
             k_max=k_max,
             labels=grouping,
             random_state=seed,
@@ -289,7 +294,7 @@ def compare(
             progress=sys.stderr.isatty(),
         )
     except ValueError as error:
-        _stop(f"{prepared.source}: {error}")
+        _stop(f"{prepared.source}: {_as_option(error)}")
     if json_file is not None:
         table = found.table.reset_index().astype(object)
         lines = table.where(table.notna(), None).to_dict("records")
@@ -346,7 +351,6 @@ def info() -> None:
     Example: edfkmeans info
     """
     import importlib.util
-    import os
     import platform
     from importlib import metadata
 
@@ -362,7 +366,11 @@ def info() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the installed command."""
-    app()
+    try:
+        app()
+    except BrokenPipeError:  # whoever read has had enough, such as `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
 
 
 def _check_rule(method: Method, rule: Rule | None) -> None:
@@ -373,8 +381,16 @@ def _check_rule(method: Method, rule: Rule | None) -> None:
         )
 
 
-def _check_outputs(outputs: list[Path | None], force: bool, source: Path | None = None) -> None:
+def _check_labels(file: Path | None) -> None:
+    if file is not None and file.suffix.lower() not in _TABLES:
+        _stop(f"--labels {file}: name a file that ends in {', '.join(_TABLES)}.")
+
+
+def _check_outputs(
+    outputs: list[Path | None], force: bool, source: Path | None = None, plot: Path | None = None
+) -> None:
     """Refuse before the work what could not be written after it."""
+    outputs = [*outputs, plot]
     named = [file for file in outputs if file is not None and str(file) != "-"]
     for file in named:
         if file.is_dir():
@@ -387,6 +403,10 @@ def _check_outputs(outputs: list[Path | None], force: bool, source: Path | None 
             _stop(f"{file} is the table itself. Name another file to write to.")
         if file.exists() and not force:
             _stop(f"{file} is there already. Name another file, or overwrite it with --force.")
+        if not os.access(file.parent, os.W_OK):
+            _stop(f"Nothing can be written to the folder {file.parent}. Name another one.")
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        _stop(f"--plot {plot}: the picture's kind is not known. Name a .png, .svg or .pdf file.")
 
 
 def _read(
@@ -441,6 +461,8 @@ def _answer(
 ) -> None:
     from edfkmeans.selection import select_k
 
+    if quiet and json_file is None and report is None:
+        confidence = False  # no one would see it
     try:
         selection = select_k(
             prepared.X,
@@ -453,7 +475,7 @@ def _answer(
             progress=sys.stderr.isatty(),
         )
     except ValueError as error:
-        _stop(f"{prepared.source}: {error}")
+        _stop(f"{prepared.source}: {_as_option(error)}")
     if labels is not None:
         _write_labels(labels, selection, prepared)
     if json_file is not None:
@@ -498,7 +520,7 @@ def _write_labels(file: Path, selection: "Selection", prepared: "Prepared") -> N
         }
     )
     with whole(file) as part:
-        if file.suffix in (".parquet", ".pq"):
+        if file.suffix.lower() != ".csv":
             frame.to_parquet(part, index=False)
         else:
             frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
@@ -538,11 +560,13 @@ def _write_json(file: Path, content: dict[str, Any]) -> None:
 def _save_plot(figure: Any, file: Path) -> None:
     from edfkmeans.files import whole
 
-    try:
-        with whole(file) as part:
-            figure.savefig(part, dpi=150)
-    except ValueError as error:
-        _stop(f"--plot {file}: {error}. Name a .png, .svg or .pdf file.")
+    with whole(file) as part:
+        figure.savefig(part, dpi=150)
+
+
+def _as_option(error: ValueError) -> str:
+    """Speak of options as they are typed."""
+    return str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
 
 
 def _stop(message: str) -> NoReturn:

@@ -47,6 +47,10 @@ def read_file(place: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     for magic, kind in _ARROW_MAGIC.items():
         if content.startswith(magic):
             return _checked(_arrow(content, kind, source), source), ()
+    if content.startswith(b"PK\x03\x04") and b".npy" not in content[:200]:
+        raise BadFileError(
+            f"{source} is a zip archive or a spreadsheet. Unpack it, or save the sheet as CSV."
+        )
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
         return _checked(_numpy(content, source), source), ()
     return _text(_decoded(content, source), source)
@@ -125,6 +129,11 @@ def _decoded(content: bytes, source: str) -> str:
 
 def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
+    if text.lstrip()[:1] in ("{", "[", "<"):
+        raise BadFileError(
+            f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. with "
+            "pandas.read_json(...).to_csv(...)."
+        )
     full = (line.rstrip("\r\n") for line in io.StringIO(text) if line.strip())
     lines = list(islice(full, _LINES_LOOKED_AT))
     separator = _separator(lines)

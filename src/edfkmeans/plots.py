@@ -8,7 +8,7 @@ import numpy as np
 from edfkmeans.comparison import Comparison
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.profiles import scores
-from edfkmeans.selection import Selection
+from edfkmeans.selection import AMBIGUOUS, Selection
 from edfkmeans.table import check_numeric, check_whole
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def plot_scatter(
             alpha=0.8, markeredgewidth=0, label=str(c),
         )  # fmt: skip
     if k == selection.k > 1:
-        least = np.quantile(selection.ambiguity, 0.95)
+        least = max(AMBIGUOUS, np.quantile(selection.ambiguity, 0.95))
         between = places[(selection.ambiguity > least)[rows]]
         ax.plot(*between.T, "o", color="black", markersize=8, fillstyle="none", markeredgewidth=0.7)
     if k <= 12:

@@ -96,6 +96,11 @@ def prepare(
             f"In {source} every column holds a single value: there is nothing to cluster. Check "
             "that the file holds what you meant to cluster."
         )
+    constant = [
+        str(c) for c, same in zip(frame, (values == values[0]).all(axis=0), strict=True) if same
+    ]
+    if constant:
+        told.append(f"Constant, and so without a say: {some(constant)}.")
     offset, spread = _scales(values, scale)
     names = {"standard": "standardised", "robust": "by median and quartiles", "none": "as they are"}
     told.append(f"Columns {names[scale]} (--scale {scale}).")
@@ -124,6 +129,9 @@ def known_column(frame: pd.DataFrame, name: str, option: str, source: str) -> st
     if name in frame.columns:
         return name
     names = [str(column) for column in frame.columns]
+    if "," in name and all(part.strip() in names for part in name.split(",")):
+        parts = " ".join(f"{option} {_quoted(part.strip())}" for part in name.split(","))
+        raise BadFileError(f"{option} {name!r}: name one column at a time: {parts}")
     near = difflib.get_close_matches(name, names, 3, cutoff=0.5)
     raise BadFileError(
         f"{option} {name!r}: {source} has no such column. "
@@ -158,10 +166,10 @@ def _numbers(frame: pd.DataFrame, encode: bool, source: str, told: list[str]) ->
         return frame.astype(np.float64)
     if not encode:
         raise BadFileError(
-            f"{source} has columns that are not numbers: {some([str(name) for name in text])}"
-            f" (such as {str(frame[text[0]].dropna().iloc[:1].squeeze())!r}). "
-            f"Leave them out with --drop {_quoted(text[0])}, or turn each of their values into a "
-            "column of 0 and 1 with --encode."
+            f"{source} has columns that are not numbers: {some([str(name) for name in text])} "
+            f"({_not_a_number(frame[text[0]])}). Leave them out with "
+            f"{' '.join(f'--drop {_quoted(name)}' for name in text[:5])}, or turn each of their "
+            "values into a column of 0 and 1 with --encode."
         )
     for name in text:
         count = frame[name].nunique()
@@ -223,6 +231,21 @@ def _without_missing(
 def _counts(counts: pd.Series) -> str:
     named = [f"{str(name)!r} ({int(count)})" for name, count in counts.items() if count]
     return ", ".join(named[:6]) + (f" and {len(named) - 6} more columns" if len(named) > 6 else "")
+
+
+def _not_a_number(column: pd.Series) -> str:
+    """Show the first value of a column that is no number, and say what may be meant by it."""
+    values = column.dropna().astype(str)
+    bad = values[pd.to_numeric(values, errors="coerce").isna()]
+    if bad.empty:
+        return f"such as {values.iloc[0]!r}" if len(values) else "no value at all"
+    plain = bad.str.replace(r"[,\s']", "", regex=True)
+    hint = ""
+    if pd.to_numeric(plain, errors="coerce").notna().all():
+        hint = "; write numbers without thousands separators"
+    elif len(bad) < len(values) / 2:
+        hint = f"; {len(bad)} of {len(values)} are no numbers: leave those empty if unknown"
+    return f"such as {bad.iloc[0]!r} in row {bad.index[0] + 1}{hint}"
 
 
 def _quoted(name: Any) -> str:

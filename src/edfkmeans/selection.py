@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# A row that adds less than this to the degrees of freedom is not between clusters.
+AMBIGUOUS = 0.1
+
+
 @dataclass(frozen=True)
 class Candidate:
     """Another k worth a look, which was not chosen.
@@ -179,8 +183,8 @@ class Selection:
         if self.structure is not None:
             if self.k == 1 < self.k_max:
                 remarks.append(
-                    "Data without clusters often look like these "
-                    f"(p = {self.structure.p_value:.2f}): there may be only one cluster."
+                    "No clusters stand out: data without any look like these, or more clustered, "
+                    f"with p = {self.structure.p_value:.2f}."
                 )
         elif self.k != 1 and best == 1:
             remarks.append(
@@ -383,6 +387,8 @@ def _candidates(judged: Verdict, shares: pd.Series | None) -> tuple[Candidate, .
         often = shares.drop(judged.k, errors="ignore").sort_values(ascending=False, kind="stable")
         chosen = [int(k) for k in often.index]
         others = chosen + [k for k in others if k not in chosen]
+    elif judged.k == 1 and "silhouette_above" in table:
+        others = [k for k in others if table["silhouette_above"][k] > 0]
     found = []
     for k in others:
         distance = float(table["bic"][k] - table["bic"][judged.k])

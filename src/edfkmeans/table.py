@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.utils import check_array
 
 Floats = npt.NDArray[np.float64]
@@ -149,6 +150,10 @@ def count_distinct(values: Values, at_most: int) -> int:
 def encode_labels(labels: Any, n: int, name: str) -> npt.NDArray[np.int32]:
     """Turn any labels into 0 .. k-1."""
     array = np.asarray(labels)
+    if array.dtype == object and pd.isna(array).any():
+        raise ValueError(
+            f"{name} is missing in {int(pd.isna(array).sum())} rows. Give every row a label."
+        )
     if array.ndim != 1 or array.shape[0] != n:
         raise ValueError(
             f"{name} has shape {array.shape}, but X has {n} rows. Give one label for each row."

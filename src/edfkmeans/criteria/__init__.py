@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # The order in which they are shown; a module that is not named here comes last.
-_ORDER = ["combined", "information", "separation", "gap", "distortion", "resampling"]
+_ORDER = ["information", "separation", "gap", "distortion", "resampling", "combined"]
 
 for _module in sorted(
     (module.name for module in iter_modules(__path__)),

@@ -68,7 +68,7 @@ class Combined(Criterion):
         if given[StructureTest()].p_value > self.level:
             k = 1
         others = tuple(other for other in candidates if other != k)
-        return Curve(k, values, self.better, "a valley, by silhouette", candidates=others)
+        return Curve(k, values, self.better, "what select_k answers", candidates=others)
 
 
 register(Combined())

@@ -175,7 +175,8 @@ class PredictionStrength(Criterion):
         by_split = strengths.reshape(self.n_splits, 2, -1).mean(axis=1)
         error = by_split.std(axis=0, ddof=1) / np.sqrt(self.n_splits)
         k = int(np.flatnonzero(usable & (values + error >= self.least))[-1]) + 1
-        return Curve(k, values, self.better, f"largest k of at least {self.least:g}", error=error)
+        rule = f"largest k within an error of {self.least:g}"
+        return Curve(k, values, self.better, rule, error=error)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from edfkmeans.confidence import N_RESAMPLES
 from edfkmeans.files import whole
 from edfkmeans.path import KMeansPath
 from edfkmeans.profiles import scores, spread
-from edfkmeans.selection import Selection
+from edfkmeans.selection import AMBIGUOUS, Selection
 from edfkmeans.table import Floats, check_numeric
 
 # Rows in the scatter plot, columns in the profiles, rows in the list of ambiguous ones.
@@ -188,7 +188,7 @@ def _points(selection: Selection, X: Any) -> dict[str, Any]:
     total = float(values.sum()) or 1.0
     ambiguity = selection.ambiguity
     order = np.argsort(-ambiguity, kind="stable")[: max(1, n // 20)]
-    between = np.isin(rows, order[ambiguity[order] > 0])
+    between = np.isin(rows, order[ambiguity[order] > AMBIGUOUS])
     return {
         "rows": n,
         "places": np.round(1000 * places / size).astype(int).tolist(),
@@ -210,7 +210,7 @@ def _ambiguous(selection: Selection, ids: Sequence[Any]) -> list[dict[str, Any]]
             "ambiguity": f"{selection.ambiguity[row]:.3g}",
         }
         for row in order
-        if selection.ambiguity[row] > 0
+        if selection.ambiguity[row] > AMBIGUOUS
     ]
 
 
