@@ -12,9 +12,8 @@ from edfkmeans.criteria import Criterion, Given, Work
 from edfkmeans.criteria.combined import SILHOUETTE_ROWS, Combined, StructureTest
 from edfkmeans.criteria.information import Dof, Information
 from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
-from edfkmeans.dof import point_terms
-from edfkmeans.fit import Labels, fit_of_labels
-from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.fit import Labels
+from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table, read_data
 from edfkmeans.seeding import entropy
 from edfkmeans.smoothing import smooth
 from edfkmeans.structure import Structure
@@ -25,6 +24,7 @@ from edfkmeans.table import (
     count_distinct,
     read_table,
 )
+from edfkmeans.terms import ambiguity_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ class Selection:
         The test for more than one cluster; only with method "combined".
     confidence : Series or None
         Part of the resamples in which each k was chosen; only if asked for.
-    ambiguity : ndarray of shape (n_samples,)
+    ambiguity : ndarray of shape (n_samples,), or dask array where X is one
         What each row adds to the degrees of freedom of the chosen fit because it might have joined
         another cluster: rows between clusters have most.
     """
@@ -101,7 +101,7 @@ class Selection:
 
     @property
     def labels(self) -> Labels:
-        """Cluster of every row, 0 .. k-1."""
+        """Cluster of every row, 0 .. k-1; a dask array where X is one."""
         return self.path.labels(self.k)
 
     @property
@@ -203,9 +203,11 @@ def select_k(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Constant columns are not counted.
+        unless they share a unit. Constant columns are not counted. Rows in dask's chunks need not
+        fit in memory; fits and degrees of freedom are those of all rows, what looks at pairs of
+        rows (silhouettes, the test for structure, `confidence`) sees a sample of 131072.
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
         62 distinct rows; a k_max that X cannot support is an error.
@@ -273,14 +275,15 @@ def select_k(
             "confidence=True fits parts of the rows again, which cannot be done for clusterings of "
             "one's own. Leave path out."
         )
-    table = read_table(X)
     n_jobs = effective_jobs(n_jobs)
+    table, random_state = read_data(X, random_state, path, progress)
     if path is None:
         k_max = check_k_max(table, k_max)
         if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
             raise ValueError(
                 f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
-                f"{k_max + 1} distinct rows of X without any residual. Lower k_max."
+                f"{k_max + 1} distinct rows of {table.rows_looked_at} without any residual. Lower "
+                "k_max."
             )
         path = fit_table(
             table,
@@ -297,12 +300,8 @@ def select_k(
     seed = entropy(random_state)
     with Threads(n_jobs) as pool:
         judged = _judge(table, path, method, rule, seed, pool)
-        shares = _shares(table, path, method, rule, seed, pool) if confidence else None
-        chosen = fit_of_labels(table.values, path.labels(judged.k), judged.k)
-        pilot = fit_of_labels(table.values, path.labels(path.k_max + 1), path.k_max + 1)
-        ambiguity = np.zeros(table.n_samples)
-        if judged.k > 1 and pilot.inertia > 0:
-            ambiguity = point_terms(table, chosen, pilot, "exact", pool)
+        shares = _shares(table.sample, path, method, rule, seed, pool) if confidence else None
+        ambiguity = ambiguity_of(table, path, judged.k, pool)
     return Selection(
         k=judged.k,
         table=judged.table,
