@@ -6,10 +6,11 @@ moves, and only counts, sums and sums of squares come back (Lloyd's algorithm). 
 whole numbers, so that centres, and with them labels, do not depend on how rows are cut into chunks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from edfkmeans.backends.threads import row_blocks
 from edfkmeans.chain import SAMPLE
 from edfkmeans.fit import Labels, Sizes
 from edfkmeans.kernels import lloyd
+from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.seeding import stream
 from edfkmeans.table import (
     Bad,
@@ -106,7 +108,7 @@ def read_chunked(X: Any, seed: int, progress: bool = False) -> ChunkedTable:
             zip(starts[:-1], chunks.sizes, cuts[:-1], cuts[1:], strict=True)
         )
     ]
-    look = chunks.add_up(_look, None, each, title="reading")
+    look = reduce(add, chunks.collect(_look, each, title="reading"))
     if look.bad is not None:
         raise_bad(look.bad, chunks.columns)
     raw: Any = np.concatenate(look.sample)
@@ -153,40 +155,57 @@ def _look(raw: Values, common: None, place: tuple[int, int, int, Any]) -> _Look:
     number, start, size, wanted = place
     if len(raw) != size:
         raise ValueError(f"it holds {len(raw)} rows, but {size} were announced")
-    bad = find_bad(raw)
+    d = raw.shape[1]
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    bad = None
+    if len(raw):
+        low, high = (end(raw, axis=0).astype(np.float64) for end in (np.min, np.max))
+        # NaN goes through to the ends.
+        bad = None if np.isfinite([low, high]).all() else find_bad(raw)
     if bad is not None:
         bad = replace(bad, row=bad.row + start, where=f"counted from 0, in chunk {number}")
-    low, high = (
-        end(raw, axis=0, initial=far).astype(np.float64)
-        for end, far in ((np.min, np.inf), (np.max, -np.inf))
-    )
     return _Look(low, high, bad, [raw[wanted]])
 
 
-def labelled(
-    raw: Values, centring: Centring, nearest: Sequence[Floats]
-) -> tuple[Values, list[Labels]]:
-    """Return the values of a block of rows, and their labels in some fits.
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a chunk: where they are, their values, their labels in some fits."""
 
-    These are the nearest of some centres; where there are none, the columns that the chunk has
-    beside those of X hold them.
+    rows: slice
+    values: Values
+    labels: list[Labels]
+    room: Floats
+    """Room for as many values in double precision."""
+
+
+def blocks_of(raw: Values, centring: Centring, nearest: Sequence[Floats]) -> Iterator[Block]:
+    """Go through a chunk, block by block.
+
+    Labels are the nearest of some centres; where there are none, the columns that the chunk has
+    beside those of X hold them. A block is good until the next one: all are made in the same place,
+    as workers that take memory and give it back again and again are several times slower.
     """
     d = len(centring.mean)
     own: Any = np.ascontiguousarray(raw[:, :d])
-    values = centring.values(own)
-    if not nearest:
-        return values, [column.astype(np.int32) for column in raw.T[d:]]
-    found: list[Labels] = [np.empty(len(raw), np.int32) for _ in nearest]
-    for labels, centers in zip(found, nearest, strict=True):
-        lloyd.assign(values, centers, labels)
-    return values, found
+    room, values = np.empty((BLOCK, d)), np.empty((BLOCK, d), raw.dtype)
+    found: list[Labels] = [np.empty(BLOCK, np.int32) for _ in nearest or raw.T[d:]]
+    for rows in row_blocks(len(raw)):
+        count = rows.stop - rows.start
+        block = Block(rows, values[:count], [labels[:count] for labels in found], room[:count])
+        centring.fill(own[rows], block.values, block.room)
+        for labels, centers in zip(block.labels, nearest, strict=bool(nearest)):
+            lloyd.assign(block.values, centers, labels)
+        if not nearest:
+            for labels, column in zip(block.labels, raw[rows].T[d:], strict=True):
+                labels[:] = column
+        yield block
 
 
 def nearest_labels(raw: Values, centring: Centring, centers: Floats) -> Labels:
     """Give the rows of a chunk to the nearest centre, in the units of a table."""
     labels: Labels = np.empty(len(raw), np.int32)
-    for rows in row_blocks(len(raw)):
-        labels[rows] = labelled(raw[rows], centring, [centers])[1][0]
+    for block in blocks_of(raw, centring, [centers]):
+        labels[block.rows] = block.labels[0]
     return labels
 
 
@@ -299,19 +318,22 @@ def _advance(raw: Values, common: tuple[Centring, list[Floats], bool, bool]) -> 
     totals = np.zeros((2, bounds[-1], d), np.int64)
     inertia = np.zeros(len(moving))
     products = np.zeros((d, d) if with_products else (0, 0))
-    for rows in row_blocks(len(raw)):
-        values, labels = labelled(raw[rows], centring, [] if given else moving)
-        whole = np.rint(values * 2.0**_UNIT).astype(np.int64)
-        block = np.zeros((bounds[-1], d), np.int64)
+    whole = np.empty((BLOCK, d), np.int64)
+    sums = np.empty((bounds[-1], d), np.int64)
+    for block in blocks_of(raw, centring, [] if given else moving):
+        added = whole[: len(block.values)]
+        np.multiply(block.values, 2.0**_UNIT, out=block.room)
+        np.copyto(added, np.rint(block.room, out=block.room), casting="unsafe")
+        sums[:] = 0
         for m, centers in enumerate(moving):
             part = slice(bounds[m], bounds[m + 1])
-            lloyd.add_rows(whole, labels[m], sizes[part], block[part])
-            inertia[m] += lloyd.sum_of_squares(values, labels[m], centers)
-        totals[0] += block >> _HALF
-        totals[1] += block & (2**_HALF - 1)
+            lloyd.add_rows(added, block.labels[m], sizes[part], sums[part])
+            inertia[m] += lloyd.sum_of_squares(block.values, block.labels[m], centers)
+        totals[0] += sums >> _HALF
+        totals[1] += sums & (2**_HALF - 1)
         if with_products:
-            double = values.astype(np.float64, copy=False)
-            products += double.T @ double
+            block.room[:] = block.values
+            products += block.room.T @ block.room
     return _Sums(sizes, totals, inertia, products)
 
 

@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
+_BLOCK = 16384
+
 
 @dataclass(frozen=True)
 class Table:
@@ -103,9 +105,19 @@ class Centring:
     def values(self, raw: Values) -> Values:
         """Bring rows into the form the kernels want, float32 staying float32."""
         values = np.empty_like(raw)
+        room = np.empty(raw[:_BLOCK].shape)
         for rows in _row_blocks(len(raw)):
-            values[rows] = ((raw[rows] / self.unit - self.mean) - self.rest) / self.shrink
+            part = raw[rows]
+            self.fill(part, values[rows], room[: len(part)])
         return values
+
+    def fill(self, raw: Values, values: Values, room: Floats) -> None:
+        """Do it for a block of rows, with room for as many in double precision."""
+        np.divide(raw, self.unit, out=room)
+        room -= self.mean
+        room -= self.rest
+        room /= self.shrink
+        values[:] = room
 
 
 def read_table(X: Any, *, n_min: int = 2) -> Table:
@@ -141,9 +153,9 @@ def _mean(raw: Values, unit: float, about: Floats) -> Floats:
     return total / len(raw)
 
 
-def _row_blocks(n: int, size: int = 16384) -> Iterator[slice]:
-    for first in range(0, n, size):
-        yield slice(first, first + size)
+def _row_blocks(n: int) -> Iterator[slice]:
+    for first in range(0, n, _BLOCK):
+        yield slice(first, first + _BLOCK)
 
 
 def check_numeric(X: Any) -> Values:

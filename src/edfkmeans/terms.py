@@ -1,7 +1,7 @@
 """Terms: every row's part of the excess degrees of freedom, of rows in memory or in chunks."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,13 +11,14 @@ import numpy.typing as npt
 from edfkmeans.backends.threads import Threads, row_blocks
 from edfkmeans.chunked import (
     ChunkedFit,
+    blocks_of,
     encode_chunked,
     fits_of_columns,
-    labelled,
     read_chunked,
 )
 from edfkmeans.fit import Fit, Sizes, fit_of_labels
 from edfkmeans.kernels import envelope, jumps
+from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.path import ChunkedPath, KMeansPath
 from edfkmeans.table import Centring, Floats, Table, Values
 
@@ -144,29 +145,32 @@ class _ChunkJumps:
     found: list[Jumps]
     nearest: list[Floats]
 
-    def terms(self, raw: Values) -> Floats:
-        """Every row's part of the excess in a block of rows, a column for each fit."""
-        values, (*labels, pilot_labels) = labelled(raw, self.centring, self.nearest)
-        shown: Any = values if self.varying.all() else np.ascontiguousarray(values[:, self.varying])
-        terms = np.empty((len(self.found), len(raw)))
-        for m, found in enumerate(self.found):
-            found.terms(shown, labels[m], pilot_labels, terms[m])
-        return terms.T
+    def terms(self, raw: Values) -> Iterator[tuple[slice, Floats]]:
+        """Every row's part of the excess, block by block: which rows, and a row for each fit."""
+        room = np.empty((len(self.found), BLOCK))
+        for block in blocks_of(raw, self.centring, self.nearest):
+            *labels, pilot_labels = block.labels
+            values: Any = block.values
+            if not self.varying.all():
+                values = np.ascontiguousarray(values[:, self.varying])
+            for m, found in enumerate(self.found):
+                found.terms(values, labels[m], pilot_labels, room[m, : len(values)])
+            yield block.rows, room[:, : len(values)]
 
 
 def _chunk_terms(raw: Values, jumps: _ChunkJumps) -> Floats:
     """Every row's part of the excess in the first fit."""
-    terms = np.empty(len(raw))
-    for rows in row_blocks(len(raw)):
-        terms[rows] = jumps.terms(raw[rows])[:, 0]
-    return terms
+    result = np.empty(len(raw))
+    for rows, terms in jumps.terms(raw):
+        result[rows] = terms[0]
+    return result
 
 
 def _chunk_sums(raw: Values, jumps: _ChunkJumps) -> Floats:
     """Sum over the rows, for every fit."""
     total = np.zeros(len(jumps.found))
-    for rows in row_blocks(len(raw)):
-        total += jumps.terms(raw[rows]).sum(axis=0)
+    for _, terms in jumps.terms(raw):
+        total += terms.sum(axis=1)
     return total
 
 

@@ -71,49 +71,69 @@ class Chunks:
         return np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
 
     def add_up(
-        self,
-        function: Callable[..., Sum],
-        common: Any,
-        each: Sequence[Any] | None = None,
-        title: str = "a pass over the rows",
+        self, function: Callable[..., Sum], common: Any, title: str = "a pass over the rows"
     ) -> Sum:
-        """Return the sum of ``function(rows, common)`` over the chunks, added in their order.
-
-        With `each`, chunk i is also given ``each[i]``.
-        """
-        shared = delayed(common, traverse=False, pure=False)
-        task = delayed(_on_chunk, pure=False)
-        parts = [
-            task(function, block, shared, *(() if each is None else (each[i],)))
-            for i, block in enumerate(self._blocks)
-        ]
+        """Return the sum of ``function(rows, common)`` over the chunks, added in their order."""
+        parts = self._tasks(function, common)
         whole = parts
         while len(whole) > 1:
             whole = [
                 delayed(_add, pure=False)(whole[i : i + _TOGETHER])
                 for i in range(0, len(whole), _TOGETHER)
             ]
+        return self._run(parts, whole[0], title)  # type: ignore[no-any-return]
+
+    def collect(
+        self, function: Callable[..., Sum], each: Sequence[Any], title: str = "a pass over the rows"
+    ) -> list[Sum]:
+        """Return ``function(rows, None, each[i])`` of every chunk i.
+
+        For results that are too large to be added up by a worker.
+        """
+        parts = self._tasks(function, None, each)
+        return self._run(parts, None, title)  # type: ignore[no-any-return]
+
+    def _tasks(
+        self, function: Callable[..., Sum], common: Any, each: Sequence[Any] | None = None
+    ) -> list[Any]:
+        shared = delayed(common, traverse=False, pure=False)
+        task = delayed(_on_chunk, pure=False)
+        return [
+            task(function, block, shared, *(() if each is None else (each[i],)))
+            for i, block in enumerate(self._blocks)
+        ]
+
+    def _run(self, parts: list[Any], whole: Any, title: str) -> Any:
+        """Compute the sum of the parts or, without one, the parts."""
         client = getattr(get_scheduler(collections=[self.array]), "__self__", None)
-        run = self._run_here if client is None else self._run_there
         with tqdm(total=len(parts), disable=not self.progress, desc=title, unit="chunk") as bar:
-            return run(client, parts, whole[0], bar)  # type: ignore[no-any-return]
+            if client is None:
+                return self._run_here(parts, whole, bar)
+            return self._run_there(client, parts, whole, bar)
 
     def _run_there(self, client: Any, parts: list[Any], whole: Any, bar: Any) -> Any:
         """Run on the cluster of a client; whatever happens, nothing is left running there."""
         from distributed import as_completed
 
-        futures = client.compute([*parts, whole])
-        number = {future.key: i for i, future in enumerate(futures[:-1])}
+        futures = client.compute(parts if whole is None else [*parts, whole])
+        number = {future.key: i for i, future in enumerate(futures[: len(parts)])}
+        results: list[Any] = [None] * len(parts)
         try:
-            for future in as_completed(futures[:-1]):
+            for future in as_completed(futures[: len(parts)]):
+                i = number[future.key]
                 if future.status == "error":
-                    raise self._failed(number[future.key], future.exception())
+                    raise self._failed(i, future.exception())
+                if whole is None:
+                    results[i] = future.result()
                 bar.update()
-            return futures[-1].result()
+            return results if whole is None else futures[-1].result()
         finally:
-            client.cancel(futures)
+            # What nobody waits for any more, the scheduler drops. (To cancel what is done already
+            # makes it stumble.)
+            for future in futures:
+                future.release()
 
-    def _run_here(self, client: None, parts: list[Any], whole: Any, bar: Any) -> Any:
+    def _run_here(self, parts: list[Any], whole: Any, bar: Any) -> Any:
         """Run on the local scheduler."""
         number = {part.key: i for i, part in enumerate(parts)}
         done: set[int] = set()
@@ -125,7 +145,7 @@ class Chunks:
 
         try:
             with Callback(posttask=after):
-                return compute(whole)[0]
+                return list(compute(*parts)) if whole is None else compute(whole)[0]
         except Exception:
             # The scheduler does not say which chunk it was: ask those that did not finish.
             for i in sorted(set(range(len(parts))) - done):
@@ -169,7 +189,7 @@ class Chunks:
         if hasattr(labels, "to_dask_array"):
             labels = labels.to_dask_array()
         if not isinstance(labels, da.Array):
-            labels = da.from_array(np.asarray(labels))
+            labels = da.from_array(np.asarray(labels), chunks=-1)
         if any(np.isnan(labels.chunks[0])):
             labels = labels.compute_chunk_sizes()
         return labels.rechunk((self.sizes,)) if len(labels) == sum(self.sizes) else labels
@@ -194,11 +214,16 @@ def matrix(X: Any) -> Any:
 
 def header(X: Any) -> Any:
     """Return a table of no rows with the columns of X."""
-    return X._meta if hasattr(X, "columns") else np.empty((0, *X.shape[1:]))
+    return X._meta if _is_frame(X) else np.empty((0, *X.shape[1:]))
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether X is a dask data frame; dask arrays do without what is needed to import that type."""
+    return type(X).__name__ == "DataFrame" and type(X).__module__.startswith("dask.dataframe")
 
 
 def _matrix(X: Any) -> tuple[Any, Any]:
-    if hasattr(X, "columns") and hasattr(X, "npartitions"):
+    if _is_frame(X):
         check_columns(X._meta_nonempty)
         types = [getattr(dtype, "numpy_dtype", dtype) for dtype in X.dtypes]
         dtype = _float_type(np.result_type(*types))
