@@ -10,9 +10,9 @@ DATA ?=
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
-	@$(BIN)/edfkmeans demo
+	@$(BIN)/edfkmeans demo --report report.html --force
 else
-	@$(BIN)/edfkmeans select "$(DATA)"
+	@$(BIN)/edfkmeans select "$(DATA)" --report report.html --force
 endif
 
 test: $(VENV)/.dev lint
@@ -28,6 +28,7 @@ lint: $(VENV)/.dev
 
 docs-pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/screenshot.py
 
 # Speed and memory against peers; BENCHMARK and REFERENCE name the 28 sets and their best inertia.
 BENCHMARK ?= ../shared/benchmark

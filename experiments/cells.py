@@ -30,9 +30,8 @@ FITS = ("paper", "best")
 
 def simulated(scheme, k, d, replicate, *, n, k_max):
     """One data set of Tables 1 and 2."""
-    key = [sets.CELLS.index((scheme, k, d)), replicate + 1_000_000]
-    X, labels = simulate(scheme, k, d, n, random_state=np.random.default_rng(key))
-    return answers(X, [labels], replicate, k_max)
+    X, labels = sets.draw(scheme, k, d, sets.FRESH + replicate, n)
+    return answers(X, labels, replicate, k_max)
 
 
 def real(data, seed, *, k_max):

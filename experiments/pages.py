@@ -7,8 +7,8 @@ def filled(text, tables):
     """Return the text with every table, by the name of its mark, made anew."""
     for name, table in tables.items():
         text, found = re.subn(
-            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)",
-            lambda match, table=table: match[1] + table + match[2],
+            rf"(<!-- {name} -->\n).*?\n?(<!-- /{name} -->)",
+            lambda match, table=table: match[1] + table + "\n" + match[2],
             text,
             flags=re.DOTALL,
         )

@@ -28,6 +28,7 @@ import sets
 
 HERE = Path(__file__).parent
 PROFILES = ("full", "smoke")
+STUDIES = ("simulations", "real", "pilots", "direct")
 PACKAGES = ("edfkmeans", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
@@ -100,28 +101,28 @@ def environment():
     }
 
 
-def main(profile, jobs, out, rows):
+def main(profile, jobs, out, rows, only=None):
     """Compute the missing rows, then write tables, figures and the page."""
     grid = only_available(grid_of(profile))
     runs_file = rows / "runs.json"
-    runs = json.loads(runs_file.read_text()) if runs_file.exists() else []
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name, todo, compute in studies(grid):
-        if not todo:
+        if not todo or only not in (None, name):
             continue
         file = rows / f"{name}.csv"
         before = len(runner.rows_of(file))
         seconds = runner.run(todo, compute, file, jobs, name)
         made = len(runner.rows_of(file)) - before
         if made:
-            runs.append(
-                {"study": name, "rows": made, "started": started, "seconds": round(seconds)}
-                | environment()
-            )
+            run = {"study": name, "rows": made, "started": started, "seconds": round(seconds)}
+            runs = json.loads(runs_file.read_text()) if runs_file.exists() else []
+            runs.append(run | environment())
             runs_file.write_text(json.dumps(runs, indent=1) + "\n")
-    import page
+    if only is not None:
+        return
+    import paper_page
 
-    print(f"Read {page.write(profile, grid, rows, out)}")
+    print(f"Read {paper_page.write(profile, grid, rows, out)}")
 
 
 if __name__ == "__main__":
@@ -129,6 +130,7 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--profile", choices=PROFILES, default="full")
+    parser.add_argument("--study", choices=STUDIES, help="compute the rows of this one only")
     parser.add_argument("--jobs", type=int, help="number of threads, by default all cores")
     parser.add_argument("--out", type=Path, help="folder for tables, figures and the page")
     parser.add_argument("--rows", type=Path, help="folder for the rows")
@@ -138,7 +140,7 @@ if __name__ == "__main__":
     given.rows = given.rows or default[given.profile]
     given.out = given.out or build / f"reproduction{'-full' * (given.profile == 'full')}"
     try:
-        main(given.profile, given.jobs, given.out, given.rows)
+        main(given.profile, given.jobs, given.out, given.rows, given.study)
     except KeyboardInterrupt:
         print("\nInterrupted. What is done is kept: the same command goes on.", file=sys.stderr)
         sys.stderr.flush()

@@ -52,15 +52,24 @@ def test_bic_proposes_and_silhouette_disposes():
     bic = np.array([9.0, 5, 6, 4, 7, 3, 2.0])
     none = np.zeros(7)
     # Candidates are 2 and 4; 7 has a higher silhouette but is no valley.
-    silhouette = np.array([np.nan, 0.2, 0.9, 0.3, 0.1, 0.1, 0.9])
+    silhouette = np.array([np.nan, 0.2, 0.4, 0.3, 0.1, 0.1, 0.4])
     assert choice.combined(bic, silhouette, none) == (4, [4, 2])
     # High where samples without clusters are high too: nothing special.
-    reference = np.array([np.nan, 0.0, 0, 0.25, 0, 0, 0])
+    reference = np.array([np.nan, 0.0, 0.15, 0.25, 0, 0, 0.15])
     assert choice.combined(bic, silhouette, reference) == (2, [2, 4])
     # No valley: every k from 2.
     falling = np.arange(7.0)[::-1]
     assert choice.combined(falling, silhouette, none)[0] == 3
     assert choice.combined(falling[:2], silhouette[:2], none[:2]) == (2, [2])
+
+
+def test_combined_takes_the_clearest_k_where_no_valley_comes_near():
+    bic = np.array([10.0, 8.0, 6.0, 4.0, 5.0, 6.0])
+    flat = np.zeros(6)
+    silhouette = np.array([np.nan, 0.3, 0.9, 0.5, 0.2, 0.1])
+    assert choice.combined(bic, silhouette, flat) == (3, [3, 4])
+    silhouette[3] = 0.6
+    assert choice.combined(bic, silhouette, flat) == (4, [4])
 
 
 def test_lowest_and_highest_ignore_missing_values():

@@ -153,7 +153,8 @@ def test_plot(everything):
     assert found.plot(axes=list(axes))[0] is axes[0]
 
 
-def test_progress_is_shown_on_request(capsys):
+def test_progress_is_shown_on_request(capsys, monkeypatch):
+    monkeypatch.setattr("edfkmeans.comparison.PATIENCE", 0)
     X, _ = blobs(2, n=20)
     compare(X, ["gap"], k_max=3, progress=True)
     assert "comparing: 100%" in capsys.readouterr().err

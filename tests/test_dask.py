@@ -35,6 +35,7 @@ dask = pytest.importorskip("dask", reason="needs dask: pip install 'edfkmeans[da
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
+from edfkmeans.backends import dask as dask_backend  # noqa: E402
 from edfkmeans.backends.dask import ChunkError, Chunks  # noqa: E402
 from edfkmeans.backends.dask_files import (  # noqa: E402
     connected,
@@ -367,7 +368,8 @@ def test_rows_that_change_are_noticed(wine, small_sample):
         fit_path(wrong, 4)
 
 
-def test_progress_is_told(wine, capfd):
+def test_progress_is_told(wine, capfd, monkeypatch):
+    monkeypatch.setattr(dask_backend, "_PATIENCE", 0)
     select_k(in_chunks(wine, 3), 4, random_state=0, progress=True)
     told = capfd.readouterr().err
     for title in ("reading", "pass 1", "degrees of freedom"):

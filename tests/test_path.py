@@ -123,9 +123,12 @@ def test_k_not_on_the_path(wine):
         path.centers(0)
 
 
-def test_progress_is_shown_when_asked(wine, capsys):
+def test_progress_is_shown_when_asked(monkeypatch, wine, capsys):
     fit_path(wine, k_max=3, n_init=2, random_state=0)
     assert capsys.readouterr().err == ""
+    fit_path(wine, k_max=3, n_init=2, random_state=0, progress=True)
+    assert capsys.readouterr().err == ""  # too short to be worth it
+    monkeypatch.setattr("edfkmeans.path.PATIENCE", 0)
     fit_path(wine, k_max=3, n_init=2, random_state=0, progress=True)
     assert "inertia=" in capsys.readouterr().err
 
@@ -149,7 +152,9 @@ def test_bad_options(options, message):
         fit_path(X, **options)
 
 
-@pytest.mark.parametrize("rows, k_max", [(4, 2), (6, 2), (20, 9), (61, 29), (62, 30), (200, 30)])
+@pytest.mark.parametrize(
+    "rows, k_max", [(4, 2), (6, 2), (12, 5), (20, 5), (61, 12), (149, 29), (200, 30)]
+)
 def test_default_k_max_suits_the_rows(rows, k_max):
     X = np.repeat(np.random.default_rng(0).normal(size=(rows, 2)), 2, axis=0)
     assert fit_path(X, n_init=1, random_state=0).k_max == k_max

@@ -138,7 +138,7 @@ def test_sets_that_are_not_here_are_left_out_aloud(monkeypatch, capsys):
 
 
 def test_the_best_and_those_not_different_from_it():
-    import tables
+    import paper_tables as tables
 
     rng = np.random.default_rng(0)
     best = rng.normal(size=30)
@@ -147,8 +147,8 @@ def test_the_best_and_those_not_different_from_it():
 
 
 def test_the_grid_is_the_papers():
+    import paper_tables as tables
     import reproduce
-    import tables
 
     grid = reproduce.grid_of("full")
     published = pd.read_csv(tables.PUBLISHED / "tables_1_and_2.csv")

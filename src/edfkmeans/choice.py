@@ -46,6 +46,10 @@ RULES: dict[str, Callable[[Floats], int]] = {
 }
 
 
+# A valley of the BIC is near the clearest k if its silhouette stands out by this part as much.
+NEAR = 0.6
+
+
 def above(silhouette: Floats, reference: Floats) -> Floats:
     """Return how far silhouettes lie above a reference, as a part of the way from there to 1."""
     return np.asarray((silhouette - reference) / (1 - reference))
@@ -57,13 +61,18 @@ def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, l
     Candidates are the local minima of the BIC between 1 and k_max; where it has none it says
     nothing, and every k from 2 is a candidate. The best is the one whose mean silhouette lies
     furthest above that of samples without clusters, as a part of the way from there to 1: some
-    numbers of clusters have high silhouettes even there.
+    numbers of clusters have high silhouettes even there. Where no candidate comes near the highest
+    of all, that one is the best: with few rows the BIC misses clear clusters.
     """
     proposed = interior_minima(bic)
     if not proposed.size:
         proposed = np.arange(1, len(bic))
-    order = np.argsort(-above(silhouette, reference)[proposed], kind="stable")
+    height = above(silhouette, reference)
+    order = np.argsort(-height[proposed], kind="stable")
     candidates = [int(k) + 1 for k in proposed[order]]
+    clearest = highest(height[1:]) + 1
+    if height[candidates[0] - 1] < NEAR * height[clearest - 1]:
+        candidates.insert(0, clearest)
     return candidates[0], candidates
 
 

@@ -13,7 +13,15 @@ from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.chunked import ChunkedTable
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
-from edfkmeans.path import Fits, KMeansPath, check_k_max, check_path, fit_table, read_data
+from edfkmeans.path import (
+    PATIENCE,
+    Fits,
+    KMeansPath,
+    check_k_max,
+    check_path,
+    fit_table,
+    read_data,
+)
 from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, encode_labels
 
@@ -203,7 +211,12 @@ def _judged(
     needs = _all_needs(asked)
     judged: list[tuple[Criterion, Curve | NotApplicable, float]] = []
     with (
-        tqdm(total=sum(n.steps() for n in needs), disable=not progress, desc="comparing") as bar,
+        tqdm(
+            total=sum(n.steps() for n in needs),
+            disable=not progress,
+            desc="comparing",
+            delay=PATIENCE,
+        ) as bar,
         Threads(n_jobs) as pool,
     ):
         work = Work(seed, pool, lambda: (bar.update(), None)[1])

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from edfkmeans.fit import Labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import Fits
-from edfkmeans.selection import Method, Selection, select_k
+from edfkmeans.selection import Selection, select_k
 from edfkmeans.table import Floats, Values, check_numeric, is_dask
+from edfkmeans.verdict import Method
 
 
 class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -26,7 +27,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or fewer where X has fewer than
-        62 distinct rows.
+        150 distinct rows, see `select_k`.
     method : {"combined", "paper", "naive"}
         How k is chosen, see `select_k`.
     rule : {"paper", "r-package", "lowest"}, optional

@@ -33,6 +33,8 @@ Fits = Literal["best", "paper"]
 FITS: tuple[Fits, ...] = ("best", "paper")
 
 DEFAULT_K_MAX = 30
+# Seconds before a progress bar shows.
+PATIENCE = 2
 _N_INIT = {"best": 2, "paper": 10}
 
 
@@ -273,8 +275,9 @@ def fit_path(
         sample of 131072 rows and are refined on all of them by at most ten passes of Lloyd's
         algorithm.
     k_max : int, optional
-        The largest number of clusters to consider. By default 30, or fewer where X has fewer than
-        62 distinct rows; a k_max that X cannot support is an error.
+        The largest number of clusters to consider. By default 30, or a fifth of the distinct
+        rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to
+        a cluster to tell the noise. A k_max that X cannot support is an error.
     fits : {"best", "paper"}
         "best": chains that go from k to k + 1 by adding a centre and back by dissolving a cluster,
         several of each tried. "paper": the best of some starts from random distinct rows.
@@ -331,7 +334,7 @@ def fit_table(
     seed = entropy(random_state)
     n = len(table.values)
     steps = {"best": count_steps(n, k_max + 1, n_init), "paper": k_max + 1}[fits]
-    with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit") as bar:
+    with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit", delay=PATIENCE) as bar:
 
         def report(k: int, inertia: float) -> None:
             if progress:
@@ -371,15 +374,15 @@ def random_fits(
 def check_k_max(table: Table, k_max: int | None, least: int = 1) -> int:
     """Return the k_max to use: the one given if X supports it, else one that suits X."""
     if k_max is None:
-        # A pilot cluster should hold two distinct rows or more, or it says nothing of the noise.
-        distinct = count_distinct(table.values, 2 * (DEFAULT_K_MAX + 1))
+        # A pilot cluster should hold some distinct rows, or it says little of the noise.
+        distinct = count_distinct(table.values, 5 * DEFAULT_K_MAX)
         if distinct < 4:
             raise ValueError(
                 f"{_capital(table.rows_looked_at)} has {distinct} distinct "
                 f"row{'s' * (distinct > 1)} and at least 4 are needed to "
                 "choose a number of clusters. Check that X holds what you meant to cluster."
             )
-        return max(2, distinct // 2 - 1)
+        return max(2, min(max(5, distinct // 5), distinct // 2 - 1))
     k_max = check_whole("k_max", k_max, least)
     distinct = count_distinct(table.values, k_max + 1)
     if distinct < k_max + 1:

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edfkmeans.comparison import Comparison
+from edfkmeans.criteria.separation import silhouettes
+from edfkmeans.profiles import scores
 from edfkmeans.selection import Selection
+from edfkmeans.table import check_numeric, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 _BLUE, _VERMILION, _GREY = "#0072B2", "#D55E00", "#666666"
+_COLOURS = (_BLUE, _VERMILION, "#009E73", "#CC79A7", "#B07D00", "#56B4E9", "#7F6BB5", "#444444")
+_MARKS = "os^Dv<>P"
 _NAMED_CANDIDATES = 3
+# More rows than this are sampled: more would only hide each other.
+_SHOWN_ROWS = 5000
 
 
 def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
@@ -38,8 +45,7 @@ def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_xlabel()
     'number of clusters k'
     """
-    if ax is None:
-        ax = _pyplot().subplots(figsize=(7, 4), layout="constrained")[1]
+    ax = _axes(ax)
     curve = selection.table["bic"]
     ax.plot(curve.index, curve, color=_BLUE, marker="o", markersize=3.5, linewidth=1.5)
     for rank, candidate in enumerate(selection.candidates):
@@ -59,12 +65,234 @@ def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
         textcoords="offset points", ha="center", fontweight="bold",
     )  # fmt: skip
     ax.margins(y=0.12)
-    ax.set_xlabel("number of clusters k")
-    ax.set_ylabel("BIC (lower is better)")
     ax.locator_params(axis="x", integer=True)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    return ax
+    return _named(ax, "number of clusters k", "BIC (lower is better)")
+
+
+def plot_dof(selection: Selection, ax: "Axes | None" = None) -> "Axes":
+    """Draw the degrees of freedom against k: as estimated, smoothed, and k d.
+
+    Parameters
+    ----------
+    selection : Selection
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_dof
+    >>> ax = plot_dof(select_k(load_iris().data, k_max=8, random_state=0))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['estimated', 'smoothed', 'k d']
+    """
+    ax = _axes(ax)
+    table = selection.table
+    naive = table.index.to_numpy() * selection.path.n_features
+    ax.plot(table.index, table["dof_raw"], "o", color=_BLUE, markersize=4, label="estimated")
+    ax.plot(table.index, table["dof"], color=_BLUE, linewidth=1.5, label="smoothed")
+    ax.plot(table.index, naive, color=_GREY, linestyle=":", linewidth=1.5, label="k d")
+    _mark_choice(ax, selection, "dof")
+    ax.legend(frameon=False)
+    return _named(ax, "number of clusters k", "degrees of freedom")
+
+
+def plot_inertia(selection: Selection, ax: "Axes | None" = None) -> "Axes":
+    """Draw the inertia against k.
+
+    Parameters
+    ----------
+    selection : Selection
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_inertia
+    >>> plot_inertia(select_k(load_iris().data, k_max=8, random_state=0)).get_ylabel()
+    'inertia'
+    """
+    ax = _axes(ax)
+    curve = selection.table["inertia"]
+    ax.plot(curve.index, curve, color=_BLUE, marker="o", markersize=3.5, linewidth=1.5)
+    _mark_choice(ax, selection, "inertia")
+    return _named(ax, "number of clusters k", "inertia")
+
+
+def plot_silhouettes(
+    selection: Selection, X: Any, k: int | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the silhouette of every row, sorted within its cluster.
+
+    Wide bars to the right are clear clusters; bars to the left are rows nearer to another one.
+
+    Parameters
+    ----------
+    selection : Selection
+    X : array-like of shape (n_samples, n_features)
+        The data of the selection.
+    k : int, optional
+        The fit to look at, by default the chosen one; at least 2.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_silhouettes
+    >>> X = load_iris().data
+    >>> plot_silhouettes(select_k(X, k_max=8, random_state=0), X, k=3).get_xlabel()
+    'silhouette'
+    """
+    k = _fit_number(selection, k)
+    if k < 2:
+        raise ValueError(
+            "k=1 has no silhouettes: there is no other cluster. Give a k of 2 or more."
+        )
+    labels = selection.path.labels(k)
+    found = silhouettes(X, labels, random_state=0)
+    ax = _axes(ax)
+    low = 0
+    for c in range(k):
+        values = found.per_point[labels == c]
+        values = np.sort(values[np.isfinite(values)])
+        rows = np.arange(low, low + len(values))
+        ax.fill_betweenx(rows, 0, values, color=_COLOURS[c % len(_COLOURS)], step="mid")
+        ax.text(-0.02, rows.mean() if len(rows) else low, str(c), ha="right", va="center")
+        low += len(values) + max(1, len(found.per_point) // 100)
+    ax.axvline(found.mean, color="black", linestyle="--", linewidth=1)
+    ax.set_yticks([])
+    ax.set_title(f"k = {k}, mean {found.mean:.2f}", loc="left", fontsize=10)
+    return _named(ax, "silhouette", "rows by cluster")
+
+
+def plot_scatter(
+    selection: Selection, X: Any, k: int | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the rows on the first two principal components, by cluster; ambiguous ones are ringed.
+
+    Parameters
+    ----------
+    selection : Selection
+    X : array-like of shape (n_samples, n_features)
+        The data of the selection; of more than 5000 rows a random sample is drawn.
+    k : int, optional
+        The fit to look at, by default the chosen one.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_scatter
+    >>> X = load_iris().data
+    >>> plot_scatter(select_k(X, k_max=8, random_state=0), X).get_xlabel()
+    'first principal component (92 %)'
+    """
+    k = _fit_number(selection, k)
+    values = check_numeric(X)
+    labels = selection.path.labels(k)
+    if len(values) != len(labels):
+        raise ValueError(
+            f"X has {len(values)} rows, but the selection was made with {len(labels)}. Give the "
+            "same X."
+        )
+    centred = values - values.mean(axis=0)
+    weights, vectors = np.linalg.eigh(centred.T @ centred)
+    rows = np.arange(len(values))
+    if len(rows) > _SHOWN_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _SHOWN_ROWS, replace=False))
+    places = centred[rows] @ vectors[:, ::-1][:, :2]
+    if places.shape[1] == 1:
+        places = np.column_stack([places, np.zeros(len(places))])
+    ax = _axes(ax)
+    for c in range(k):
+        own = places[labels[rows] == c]
+        ax.plot(
+            *own.T, _MARKS[c % len(_MARKS)], color=_COLOURS[c % len(_COLOURS)], markersize=4,
+            alpha=0.8, markeredgewidth=0, label=str(c),
+        )  # fmt: skip
+    if k == selection.k > 1:
+        least = np.quantile(selection.ambiguity, 0.95)
+        between = places[(selection.ambiguity > least)[rows]]
+        ax.plot(*between.T, "o", color="black", markersize=8, fillstyle="none", markeredgewidth=0.7)
+    if k <= 12:
+        ax.legend(title="cluster", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    shares = 100 * weights[::-1] / (weights.sum() or 1.0)
+    second = f"second principal component ({shares[1]:.0f} %)" if len(shares) > 1 else ""
+    return _named(ax, f"first principal component ({shares[0]:.0f} %)", second)
+
+
+def plot_profiles(
+    selection: Selection,
+    names: "Sequence[str] | None" = None,
+    k: int | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the centroids as a heat map: how far each column's mean is from that of all rows.
+
+    In units of the spread of the centroids of the finest fit. Clusters are sorted by size.
+
+    Parameters
+    ----------
+    selection : Selection
+    names : sequence of str, optional
+        The columns.
+    k : int, optional
+        The fit to look at, by default the chosen one.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_profiles
+    >>> iris = load_iris()
+    >>> ax = plot_profiles(select_k(iris.data, 8, random_state=0), iris.feature_names)
+    >>> ax.get_xticklabels()[0].get_text()
+    'sepal length (cm)'
+    """
+    k = _fit_number(selection, k)
+    path = selection.path
+    sizes, d = path.sizes(k), path.centers(1).shape[1]
+    names = [str(j) for j in range(d)] if names is None else list(names)
+    if len(names) != d:
+        raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
+    heat = scores(path, k)
+    order = np.argsort(-sizes, kind="stable")
+    ax = _axes(ax)
+    most = max(1.0, float(np.abs(heat).max()))
+    image = ax.imshow(heat[order], cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
+    ax.figure.colorbar(image, ax=ax, label="above or below the mean", shrink=0.8)
+    ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
+    ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in order])
+    return _named(ax, "", "cluster")
 
 
 def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None) -> Any:
@@ -123,6 +351,39 @@ def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
     return np.asarray(axes, dtype=object)
+
+
+def _axes(ax: "Axes | None") -> "Axes":
+    return _pyplot().subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
+
+
+def _named(ax: "Axes", x: str, y: str) -> "Axes":
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _mark_choice(ax: "Axes", selection: Selection, column: str) -> None:
+    best = float(selection.table[column][selection.k])
+    ax.plot(
+        selection.k, best, "o", color=_VERMILION, markersize=11, fillstyle="none",
+        markeredgewidth=2,
+    )  # fmt: skip
+    ax.annotate(
+        f"k = {selection.k}", (selection.k, best), xytext=(10, 8), color=_VERMILION,
+        textcoords="offset points", fontweight="bold",
+    )  # fmt: skip
+    ax.locator_params(axis="x", integer=True)
+
+
+def _fit_number(selection: Selection, k: int | None) -> int:
+    """Return the k to look at, having made sure that there is such a fit."""
+    k = selection.k if k is None else check_whole("k", k, 1)
+    if k > selection.k_max:
+        raise ValueError(f"k={k} is more than k_max={selection.k_max}. Give a smaller k.")
+    return k
 
 
 def _pyplot() -> Any:

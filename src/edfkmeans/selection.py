@@ -1,41 +1,24 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.criteria import Criterion, Given, Work
-from edfkmeans.criteria.combined import SILHOUETTE_ROWS, Combined, StructureTest
-from edfkmeans.criteria.information import Dof, Information
-from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
+from edfkmeans.confidence import N_RESAMPLES, resample
 from edfkmeans.fit import Labels
 from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table, read_data
 from edfkmeans.seeding import entropy
-from edfkmeans.smoothing import smooth
 from edfkmeans.structure import Structure
-from edfkmeans.table import (
-    Floats,
-    Table,
-    check_one_of,
-    count_distinct,
-    read_table,
-)
+from edfkmeans.table import Floats, check_one_of, count_distinct
 from edfkmeans.terms import ambiguity_of
+from edfkmeans.verdict import METHODS, Method, Verdict, judge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Method = Literal["combined", "paper", "naive"]
-METHODS: tuple[Method, ...] = ("combined", "paper", "naive")
-
-# How sure: so many resamples, each of this part of the rows (as many as a bootstrap has distinct).
-_RESAMPLES = 20
-_PART = 0.632
-_KEY = 11
 
 
 @dataclass(frozen=True)
@@ -125,13 +108,64 @@ class Selection:
 
         return plot_bic(self, ax=ax)
 
+    def to_html(self, file: Any, X: Any = None, **details: Any) -> None:
+        """Write a report, one HTML file that needs no network; see `edfkmeans.report`.
+
+        Parameters
+        ----------
+        file : str or Path
+        X : array-like of shape (n_samples, n_features), optional
+            The data, to show the rows too; a data frame's column names are used.
+        **details
+            See `edfkmeans.report.write_report`.
+        """
+        from edfkmeans.report import write_report
+
+        write_report(self, file, X, **details)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows as plain numbers, words and lists, ready for JSON.
+
+        Examples
+        --------
+        >>> import json
+        >>> from sklearn.datasets import load_iris
+        >>> from edfkmeans import select_k
+        >>> found = json.loads(json.dumps(select_k(load_iris().data, 8, random_state=0).to_dict()))
+        >>> len(found["sizes"]) == found["k"], len(found["table"])
+        (True, 8)
+        """
+        structure = self.structure
+        return {
+            "k": self.k,
+            "summary": self.summary,
+            "remarks": list(self.remarks),
+            "method": self.method,
+            "rule": self.rule,
+            "n_samples": self.path.n_samples,
+            "n_features": self.path.n_features,
+            "sizes": self.path.sizes(self.k).tolist(),
+            "centers": self.centers.tolist(),
+            "confidence": None
+            if self.confidence is None
+            else {str(k): float(share) for k, share in self.confidence.items()},
+            "structure": None
+            if structure is None
+            else {"p_value": structure.p_value, "n_references": structure.n_references},
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "table": [
+                {"k": cast("int", k)} | {str(name): _plain(value) for name, value in row.items()}
+                for k, row in self.table.iterrows()
+            ],
+        }
+
     @property
     def summary(self) -> str:
         """The answer, how sure it is, and the runner-up, in one sentence."""
         text = f"k = {self.k}"
         if self.confidence is not None:
             share = float(self.confidence.get(self.k, 0.0))
-            text += f", chosen in {100 * share:.0f} % of {_RESAMPLES} resamples"
+            text += f", chosen in {100 * share:.0f} % of {N_RESAMPLES} resamples"
         if self.candidates:
             runner_up = self.candidates[0]
             text += f"; k = {runner_up.k} is the runner-up: {runner_up.reason}"
@@ -156,7 +190,23 @@ class Selection:
         elif self.k not in (best, self.k_max):
             remarks.append(f"k = {best} has a lower BIC; the rule takes the first local minimum.")
         if self.k == self.k_max > 1:
-            remarks.append(f"k_max = {self.k_max} was reached: try a larger k_max.")
+            larger = self.path.n_samples >= 2 * self.k_max + 4
+            remarks.append(
+                f"k_max = {self.k_max} was reached"
+                + (
+                    ": try a larger k_max."
+                    if larger
+                    else ", which is about all that so few rows allow."
+                )
+            )
+        if self.confidence is not None:
+            often = cast("int", self.confidence.idxmax())
+            share = float(self.confidence[often])
+            if share > float(self.confidence.get(self.k, 0.0)):
+                remarks.append(
+                    f"On parts of the rows k = {often} is chosen more often "
+                    f"({100 * share:.0f} %): do not lean on k = {self.k}."
+                )
         return tuple(remarks)
 
     def __repr__(self) -> str:
@@ -170,7 +220,7 @@ class Selection:
                 f"k = {k}: {100 * share:.0f} %"
                 for k, share in self.confidence.sort_values(ascending=False).head(4).items()
             )
-            lines.append(f"chosen in {_RESAMPLES} resamples: {shares}")
+            lines.append(f"chosen in {N_RESAMPLES} resamples: {shares}")
         for candidate in self.candidates[:3]:
             lines.append(f"k = {candidate.k}: {candidate.reason}")
         more = len(self.candidates) - 3
@@ -179,6 +229,11 @@ class Selection:
         if not self.candidates:
             lines.append("no other candidate")
         return "\n  ".join([*lines, *self.remarks])
+
+
+def _plain(value: Any) -> float | None:
+    """Return a float, or None where JSON has no number for it."""
+    return float(value) if np.isfinite(value) else None
 
 
 def select_k(
@@ -209,8 +264,9 @@ def select_k(
         fit in memory; fits and degrees of freedom are those of all rows, what looks at pairs of
         rows (silhouettes, the test for structure, `confidence`) sees a sample of 131072.
     k_max : int, optional
-        The largest number of clusters to consider. By default 30, or fewer where X has fewer than
-        62 distinct rows; a k_max that X cannot support is an error.
+        The largest number of clusters to consider. By default 30, or a fifth of the distinct
+        rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to
+        a cluster to tell the noise. A k_max that X cannot support is an error.
     method : {"combined", "paper", "naive"}
         "combined": 1 unless `find_structure` finds more than one cluster. Else the local minimum
         of the BIC whose silhouette stands out most from that of samples without clusters, see
@@ -226,7 +282,8 @@ def select_k(
         lowest BIC. On data without any clusters the paper's rule mostly finds some valley; look at
         `Selection.remarks`.
     confidence : bool
-        Choose again on 20 random parts of the rows, and tell how often each k was chosen.
+        Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
+        often each k was chosen.
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -299,8 +356,11 @@ def select_k(
         path = path.up_to(k_max)
     seed = entropy(random_state)
     with Threads(n_jobs) as pool:
-        judged = _judge(table, path, method, rule, seed, pool)
-        shares = _shares(table.sample, path, method, rule, seed, pool) if confidence else None
+        judged = judge(table, path, method, rule, seed, pool, progress)
+        shares = None
+        if confidence:
+            # Of rows in chunks, parts of the sample.
+            shares = resample(table.sample, path, method, rule, seed, pool, progress)
         ambiguity = ambiguity_of(table, path, judged.k, pool)
     return Selection(
         k=judged.k,
@@ -315,79 +375,7 @@ def select_k(
     )
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What was made of the fits: k, the others worth a look, and the table behind them."""
-
-    k: int
-    others: list[int]
-    table: pd.DataFrame
-    structure: Structure | None
-
-
-def _judge(
-    table: Table, path: KMeansPath, method: Method, rule: Any, seed: int, pool: Threads
-) -> _Judged:
-    """Ask the criterion of a method, and put down what it looked at."""
-    criterion: Criterion = Combined()
-    if method != "combined":
-        criterion = Information(count=method, rule=rule)
-    given = Given()
-    work = Work(seed, pool)
-    for need in criterion.needs():
-        given.provide(need, table, path, work)
-    curve = criterion.curve(table, path, given)
-    ks = np.arange(1, path.k_max + 1)
-    dof_raw: Floats = (ks * table.n_features).astype(np.float64)
-    if method != "naive":
-        dof_raw = given[Dof("exact" if method == "combined" else "paper")]
-    frame = pd.DataFrame(
-        {
-            "inertia": path.inertia[:-1],
-            "dof_raw": dof_raw,
-            "dof": dof_raw if method == "naive" else smooth(dof_raw),
-            "bic": curve.values,
-        },
-        index=pd.Index(ks, name="k"),
-    )
-    structure = None
-    if method == "combined" and path.k_max > 1:
-        frame["silhouette"] = given[MeanSilhouettes(SILHOUETTE_ROWS)][0]
-        frame["silhouette_reference"] = given[ReferenceSilhouettes()]
-        frame["silhouette_above"] = choice.above(
-            frame["silhouette"].to_numpy(), frame["silhouette_reference"].to_numpy()
-        )
-        structure = given[StructureTest()]
-    return _Judged(curve.k, list(curve.candidates), frame, structure)
-
-
-def _shares(
-    table: Table, path: KMeansPath, method: Method, rule: Any, seed: int, pool: Threads
-) -> pd.Series:
-    """Choose again on parts of the rows: how often each k is chosen."""
-    k_max, fits = path.k_max, cast("Fits", path.fits)
-
-    def one(number: int) -> int:
-        pool.check()
-        key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
-        rng = np.random.default_rng(key)
-        size = max(4, round(_PART * table.n_samples))
-        rows = np.sort(rng.choice(table.n_samples, min(size, table.n_samples), replace=False))
-        part = read_table(table.values[rows])
-        most = min(k_max, count_distinct(part.values, k_max + 2) - 2)
-        if most < 1:
-            return 1
-        part_path = fit_table(
-            part, most, fits=fits, n_init=1, random_state=rng, n_jobs=1, progress=False
-        )
-        return _judge(part, part_path, method, rule, entropy(rng), Threads(1)).k
-
-    chosen = pool.map(one, range(_RESAMPLES))
-    counts = pd.Series(chosen).value_counts().sort_index()
-    return pd.Series(counts / _RESAMPLES, name="share").rename_axis("k")
-
-
-def _candidates(judged: _Judged, shares: pd.Series | None) -> tuple[Candidate, ...]:
+def _candidates(judged: Verdict, shares: pd.Series | None) -> tuple[Candidate, ...]:
     """Say of every other k what speaks for and against it; those chosen in resamples first."""
     table = judged.table
     others = judged.others
@@ -401,10 +389,11 @@ def _candidates(judged: _Judged, shares: pd.Series | None) -> tuple[Candidate, .
         reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
         if "silhouette_above" in table and k > 1:
             other = table["silhouette_above"][k]
-            text = f"silhouette {other:.2f} above the reference"
+            text = f"silhouette stands out by {other:.2f}"
             if judged.k > 1:
                 mine = table["silhouette_above"][judged.k]
-                text = f"{'higher' if other > mine else 'lower'} {text}, not {mine:.2f}"
+                more = "more" if other > mine else "less"
+                text = f"silhouette stands out {more} ({other:.2f}, not {mine:.2f})"
             reasons.append(text)
         if shares is not None:
             reasons.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")

@@ -193,7 +193,7 @@ def check_columns(X: Any) -> None:
     text = _text_columns(X)
     if text:
         raise ValueError(
-            f"X has columns that are not numbers: {_some(text)}. Drop them, or encode them as "
+            f"X has columns that are not numbers: {some(text)}. Drop them, or encode them as "
             "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
         )
 
@@ -290,6 +290,7 @@ def _is_number_type(dtype: Any, column: Any) -> bool:
     return getattr(dtype, "kind", "O") in "biufc"
 
 
-def _some(names: list[str], most: int = 5) -> str:
+def some(names: list[str], most: int = 5) -> str:
+    """Quote the first names of a list, and count the others."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

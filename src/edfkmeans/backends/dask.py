@@ -25,6 +25,8 @@ Sum = TypeVar("Sum")
 
 # So many results are added up in one task.
 _TOGETHER = 16
+# Seconds before a progress bar shows.
+_PATIENCE = 2
 
 
 class ChunkError(ValueError):
@@ -106,7 +108,13 @@ class Chunks:
     def _run(self, parts: list[Any], whole: Any, title: str) -> Any:
         """Compute the sum of the parts or, without one, the parts."""
         client = getattr(get_scheduler(collections=[self.array]), "__self__", None)
-        with tqdm(total=len(parts), disable=not self.progress, desc=title, unit="chunk") as bar:
+        with tqdm(
+            total=len(parts),
+            disable=not self.progress,
+            desc=title,
+            unit="chunk",
+            delay=_PATIENCE,
+        ) as bar:
             if client is None:
                 return self._run_here(parts, whole, bar)
             return self._run_there(client, parts, whole, bar)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import tables
+import paper_tables as tables
 from matplotlib import pyplot
 
 from edfkmeans.simulate import SCHEMES, simulate

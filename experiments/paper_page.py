@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib
 import pages
 import pandas as pd
-import tables
+import paper_tables as tables
 
 from edfkmeans.datasets import SOURCES
 
@@ -109,7 +109,7 @@ def make(grid, rows):
     """Make every table, as data and as shown, and every figure."""
     made = make_tables(rows)
     matplotlib.use("Agg")
-    import figures
+    import paper_figures as figures
 
     real = pd.read_csv(rows / "real.csv")
     drawn = {

@@ -1,0 +1,31 @@
+"""Take the picture of the report for the README. Run with: make docs-pictures (needs Chromium)."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import sync_playwright
+
+PICTURE = Path(__file__).parent / "pictures" / "report.png"
+
+
+def main() -> None:
+    """Make the report of the demo and photograph its first screen."""
+    with TemporaryDirectory() as folder, sync_playwright() as engine:
+        report = Path(folder) / "report.html"
+        command = [sys.executable, "-m", "edfkmeans", "demo", "--report", str(report), "--quiet"]
+        subprocess.run(command, check=True)
+        browser = engine.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1100, "height": 1020})
+        page.goto(report.as_uri())
+        page.wait_for_selector("#profiles tbody tr")
+        page.screenshot(path=PICTURE)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

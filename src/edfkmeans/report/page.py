@@ -1,0 +1,227 @@
+"""The page of a report: what it shows, and `write_report`, which writes it."""
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edfkmeans.confidence import N_RESAMPLES
+from edfkmeans.files import whole
+from edfkmeans.path import KMeansPath
+from edfkmeans.profiles import scores, spread
+from edfkmeans.selection import Selection
+from edfkmeans.table import Floats, check_numeric
+
+# Rows in the scatter plot, columns in the profiles, rows in the list of ambiguous ones.
+SHOWN_ROWS = 1200
+SHOWN_COLUMNS = 24
+SHOWN_AMBIGUOUS = 20
+_MEASURES = {
+    "bic": ("BIC", "lower is better"),
+    "silhouette_above": ("silhouette above reference", "higher is better"),
+    "dof": ("degrees of freedom", ""),
+    "inertia": ("inertia", "falls with every cluster"),
+}
+
+
+def write_report(
+    selection: Selection,
+    file: str | Path,
+    X: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    ids: Sequence[Any] | None = None,
+    offset: Any = 0.0,
+    unit: Any = 1.0,
+    title: str = "How many clusters?",
+    notes: Sequence[str] = (),
+    command: str | None = None,
+) -> None:
+    """Write a report as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    selection : Selection
+    file : str or Path
+        Written whole or not at all.
+    X : array-like of shape (n_samples, n_features), optional
+        The data that were given to `select_k`, to show the rows too.
+    names : sequence of str, optional
+        The columns; by default those of a data frame, or their numbers.
+    ids : sequence, optional
+        What each row is called; by default its number, counted from 1.
+    offset, unit : float or ndarray of shape (n_features,)
+        Profiles are shown as ``X * unit + offset``, such as before they were standardised.
+    title : str
+    notes : sequence of str
+        What was done to the data, in words.
+    command : str, optional
+        How to get the same answer again.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> X = load_iris(as_frame=True).data
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "report.html"
+    ...     select_k(X, k_max=8, random_state=0).to_html(file, X)
+    ...     "petal width (cm)" in file.read_text(encoding="utf-8")
+    True
+    """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "A report needs jinja2. Install it with: pip install 'edfkmeans[report]'"
+        ) from error
+    values = None
+    if X is not None:
+        if names is None and hasattr(X, "columns"):
+            names = [str(name) for name in X.columns]
+        values = check_numeric(X)
+        if len(values) != selection.path.n_samples:
+            raise ValueError(
+                f"X has {len(values)} rows, but the selection was made with "
+                f"{selection.path.n_samples}. Give the same X."
+            )
+    d = selection.centers.shape[1]
+    if names is None:
+        names = [f"column {j + 1}" for j in range(d)]
+    if len(names) != d:
+        raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
+    if ids is None:
+        ids = range(1, selection.path.n_samples + 1)
+    if len(ids) != selection.path.n_samples:
+        raise ValueError(f"ids has {len(ids)} entries, but X has {selection.path.n_samples} rows.")
+    here = files("edfkmeans.report")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string((here / "page.html").read_text(encoding="utf-8"))
+    text = template.render(
+        title=title,
+        selection=selection,
+        n_resamples=N_RESAMPLES,
+        shares=_shares(selection),
+        measures={k: v for k, v in _MEASURES.items() if k in selection.table},
+        data=_data(selection, values, list(names), offset, unit),
+        ambiguous=_ambiguous(selection, ids),
+        notes=notes,
+        command=command,
+        versions=_versions(),
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        script=(here / "page.js").read_text(encoding="utf-8"),
+    )
+    with whole(file) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def _shares(selection: Selection) -> list[tuple[int, int]]:
+    """How often each k was chosen in the resamples, in percent, most often first."""
+    if selection.confidence is None:
+        return []
+    ordered = selection.confidence.sort_values(ascending=False, kind="stable")
+    return [(int(str(k)), round(100 * float(share))) for k, share in ordered.items()]
+
+
+def _data(
+    selection: Selection, X: Any, names: list[str], offset: Any, units: Any
+) -> dict[str, Any]:
+    """Collect what the script draws from: small, whatever the number of rows and columns."""
+    path, ks = selection.path, range(1, selection.k_max + 1)
+    columns = _telling_columns(path)
+    unit = np.broadcast_to(units, len(names))[columns]
+    zero = np.broadcast_to(offset, len(names))[columns]
+    data: dict[str, Any] = {
+        "k": selection.k,
+        "others": [candidate.k for candidate in selection.candidates],
+        "measures": {
+            name: [_number(value) for value in selection.table[name]]
+            for name in _MEASURES
+            if name in selection.table
+        },
+        "labels": {name: " – ".join(filter(None, words)) for name, words in _MEASURES.items()},
+        "sizes": [path.sizes(k).tolist() for k in ks],
+        "columns": [names[j] for j in columns],
+        "hidden": len(names) - len(columns),
+        "centers": [],
+        "scores": [],
+        "points": None,
+    }
+    for k in ks:
+        centers = path.centers(k)[:, columns]
+        data["centers"].append(_short(centers * unit + zero))
+        data["scores"].append(_short(scores(path, k)[:, columns], 2))
+    if X is not None:
+        data["points"] = _points(selection, X)
+    return data
+
+
+def _telling_columns(path: KMeansPath) -> list[int]:
+    """Find the columns in which the clusters of the finest fit differ most, in their order."""
+    return sorted(np.argsort(-spread(path), kind="stable")[:SHOWN_COLUMNS].tolist())
+
+
+def _points(selection: Selection, X: Any) -> dict[str, Any]:
+    """Place a sample of the rows on two principal components, with their clusters for every k."""
+    path = selection.path
+    n = len(X)
+    rows = np.arange(n)
+    if n > SHOWN_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(n, SHOWN_ROWS, replace=False))
+    mean = X.mean(axis=0, dtype=np.float64)
+    many = X if n <= 20_000 else X[np.sort(np.random.default_rng(1).choice(n, 20_000, False))]
+    shown = many - mean
+    values, vectors = np.linalg.eigh(shown.T @ shown)
+    axes = vectors[:, ::-1][:, :2]
+    places = np.asarray((X[rows] - mean) @ axes, np.float64)
+    if places.shape[1] == 1:  # one column: spread the rows over the height, by their order
+        places = np.column_stack([places, np.linspace(-1, 1, len(rows)) * np.ptp(places) / 4])
+    size = float(np.abs(places).max()) or 1.0
+    total = float(values.sum()) or 1.0
+    ambiguity = selection.ambiguity
+    order = np.argsort(-ambiguity, kind="stable")[: max(1, n // 20)]
+    between = np.isin(rows, order[ambiguity[order] > 0])
+    return {
+        "rows": n,
+        "places": np.round(1000 * places / size).astype(int).tolist(),
+        "between": np.flatnonzero(between).tolist(),
+        "clusters": [path.labels(k)[rows].tolist() for k in range(1, selection.k_max + 1)],
+        "explained": [round(100 * float(v) / total) for v in values[::-1][:2]],
+    }
+
+
+def _ambiguous(selection: Selection, ids: Sequence[Any]) -> list[dict[str, Any]]:
+    """List the rows that sit most between clusters."""
+    order = np.argsort(-selection.ambiguity, kind="stable")[:SHOWN_AMBIGUOUS]
+    labels = selection.labels
+    values = list(ids)
+    return [
+        {
+            "id": str(values[row]),
+            "cluster": int(labels[row]),
+            "ambiguity": f"{selection.ambiguity[row]:.3g}",
+        }
+        for row in order
+        if selection.ambiguity[row] > 0
+    ]
+
+
+def _versions() -> list[tuple[str, str]]:
+    names = ("edfkmeans", "numpy", "scipy", "scikit-learn", "numba")
+    return [("Python", platform.python_version()), *((n, metadata.version(n)) for n in names)]
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.7g}") if np.isfinite(value) else None
+
+
+def _short(values: Floats, digits: int = 4) -> list[list[float]]:
+    return [[float(f"{value:.{digits}g}") for value in row] for row in values]

@@ -1,0 +1,95 @@
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from conftest import blobs
+from edfkmeans import compare, plots, select_k
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, _ = blobs(3, n=40)
+    return X, select_k(X, 6, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+DRAWN = {
+    "plot_bic": lambda X, s, **o: plots.plot_bic(s, **o),
+    "plot_dof": lambda X, s, **o: plots.plot_dof(s, **o),
+    "plot_inertia": lambda X, s, **o: plots.plot_inertia(s, **o),
+    "plot_silhouettes": lambda X, s, **o: plots.plot_silhouettes(s, X, **o),
+    "plot_scatter": lambda X, s, **o: plots.plot_scatter(s, X, **o),
+    "plot_profiles": lambda X, s, **o: plots.plot_profiles(s, **o),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_every_plot_takes_and_returns_axes(draw, found):
+    own = pyplot.subplots()[1]
+    assert draw(*found, ax=own) is own
+    assert draw(*found) is not own
+    assert own.get_ylabel()
+
+
+def test_what_is_drawn_is_in_the_table(found):
+    _, result = found
+    line = plots.plot_inertia(result).lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), result.table["inertia"])
+    raw, smooth, naive = plots.plot_dof(result).lines[:3]
+    np.testing.assert_array_equal(raw.get_ydata(), result.table["dof_raw"])
+    np.testing.assert_array_equal(smooth.get_ydata(), result.table["dof"])
+    np.testing.assert_array_equal(naive.get_ydata(), 3 * np.arange(1, 7))
+
+
+def test_scatter_shows_each_row_once_in_its_cluster(found):
+    X, result = found
+    lines = plots.plot_scatter(result, X).lines
+    assert [len(line.get_xdata()) for line in lines[:3]] == result.path.sizes(3).tolist()
+    other = plots.plot_scatter(result, X, k=5).lines
+    assert [len(line.get_xdata()) for line in other] == result.path.sizes(5).tolist()
+
+
+def test_many_rows_are_sampled():
+    X = np.random.default_rng(0).normal(size=(6000, 1))
+    X[3000:] += 9
+    result = select_k(X, 3, random_state=0)
+    lines = plots.plot_scatter(result, X).lines
+    assert sum(len(line.get_xdata()) for line in lines[: result.k]) == 5000
+
+
+def test_silhouettes_are_those_of_the_rows(found):
+    X, result = found
+    ax = plots.plot_silhouettes(result, X)
+    assert ax.get_title(loc="left") == f"k = 3, mean {result.table['silhouette'][3]:.2f}"
+    assert len(ax.collections) == 3
+
+
+def test_profiles_are_sorted_by_size(found):
+    _, result = found
+    ax = plots.plot_profiles(result, ["a", "b", "c"], k=4)
+    sizes = [int(t.get_text().split("(")[1].split()[0]) for t in ax.get_yticklabels()]
+    assert sizes == sorted(result.path.sizes(4), reverse=True)
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b", "c"]
+
+
+def test_messages(found):
+    X, result = found
+    with pytest.raises(ValueError, match="k=1 has no silhouettes"):
+        plots.plot_silhouettes(result, X, k=1)
+    with pytest.raises(ValueError, match="k=7 is more than k_max=6"):
+        plots.plot_scatter(result, X, k=7)
+    with pytest.raises(ValueError, match="X has 5 rows, but the selection was made with 120"):
+        plots.plot_scatter(result, X[:5])
+    with pytest.raises(ValueError, match="names has 1 entries, but X has 3 columns"):
+        plots.plot_profiles(result, ["a"])
+    comparison = compare(X, ["bic", "jump"], k_max=5, random_state=0)
+    with pytest.raises(ValueError, match="axes has 1 entries, but there are 2 curves"):
+        comparison.plot(axes=[pyplot.subplots()[1]])
