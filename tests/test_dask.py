@@ -274,6 +274,21 @@ def test_a_result_can_be_pickled(wine):
     assert found.labels.compute().shape == (178,)
 
 
+def test_what_can_be_shown(small_sample, wine, tmp_path):
+    frame = pd.DataFrame(wine).add_prefix("c")
+    small_sample(100)
+    found = select_k(dd.from_pandas(frame, npartitions=4), 5, random_state=0)
+    shown, rows = found.sample()
+    assert shown.k == found.k
+    pd.testing.assert_frame_equal(rows, frame.loc[rows.index], check_index_type=False)
+    np.testing.assert_array_equal(shown.labels, found.labels.compute()[rows.index])
+    np.testing.assert_array_equal(shown.ambiguity, found.ambiguity.compute()[rows.index])
+    shown.to_html(tmp_path / "report.html", rows)
+    assert found.to_dict()["sizes"] == found.path.sizes(found.k).tolist()
+    with pytest.raises(TypeError, match="rows are in memory"):
+        shown.sample()
+
+
 def test_a_given_path(wine):
     D = in_chunks(wine, 3)
     path = fit_path(D, 8, random_state=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from tqdm.auto import tqdm
 
 from edfkmeans.backends.threads import Threads, effective_jobs
@@ -193,6 +194,8 @@ class ChunkedPath(KMeansPath):
 
     seed: int
     """What the sample of rows was drawn with."""
+    rows: npt.NDArray[np.int64]
+    """Numbers of the rows in the sample."""
     chunks: "Chunks"
     """The rows, not yet read."""
     centring: Centring
@@ -461,6 +464,7 @@ def _chunked_path(table: ChunkedTable, found: list[Fit], kind: str) -> ChunkedPa
         _labels=(),
         _centers=tuple(table.to_original(fit.centers) for fit in fits),
         seed=table.seed,
+        rows=table.rows,
         chunks=table.chunks,
         centring=table.centring,
         _fits=tuple(fits),

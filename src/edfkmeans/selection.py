@@ -1,6 +1,6 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,7 +10,16 @@ from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.confidence import N_RESAMPLES, resample
 from edfkmeans.fit import Labels
-from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table, read_data
+from edfkmeans.path import (
+    FITS,
+    ChunkedPath,
+    Fits,
+    KMeansPath,
+    check_k_max,
+    check_path,
+    fit_table,
+    read_data,
+)
 from edfkmeans.seeding import entropy
 from edfkmeans.structure import Structure
 from edfkmeans.table import Floats, check_one_of, count_distinct
@@ -107,6 +116,33 @@ class Selection:
         from edfkmeans.plots import plot_bic
 
         return plot_bic(self, ax=ax)
+
+    def sample(self) -> "tuple[Selection, pd.DataFrame]":
+        """Return what can be shown of rows in dask's chunks: the sample of them, in memory.
+
+        Returns
+        -------
+        Selection
+            The same answer, with labels and ambiguity of the sample only, for plots and reports.
+        DataFrame
+            The rows of the sample; its index holds their numbers, counted from 0.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from sklearn.datasets import load_iris
+        >>> from edfkmeans import select_k
+        >>> found = select_k(da.from_array(load_iris().data, chunks=(40, 4)), 8, random_state=0)
+        >>> shown, rows = found.sample()
+        >>> shown.k == found.k, shown.labels.shape, rows.shape
+        (True, (150,), (150, 4))
+        """
+        if not isinstance(self.path, ChunkedPath):
+            raise TypeError("This selection's rows are in memory: use it as it is.")
+        rows, chunks = self.path.rows, self.path.chunks
+        shown = replace(self, path=self.path.sample, ambiguity=np.asarray(self.ambiguity[rows]))
+        values = np.asarray(chunks.array[rows])
+        return shown, pd.DataFrame(values, index=rows, columns=list(chunks.columns))
 
     def to_html(self, file: Any, X: Any = None, **details: Any) -> None:
         """Write a report, one HTML file that needs no network; see `edfkmeans.report`.
