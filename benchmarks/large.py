@@ -5,9 +5,9 @@ Run with: python benchmarks/large.py FOLDER [grow] [peers] [loss]     (all three
 FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `grow`: 1e6 and 1e7 rows
 of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: some k of 1e6 rows by
 dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers, one after
-the other, ours before and after; the inertia of both recomputed. `loss`: inertia against that of the path in memory,
-on ten data sets that fit in the sample and on six of 600000 rows that do not. The tables of
-docs/large_data.md are made anew at the end.
+the other, ours before and after; the inertia of both recomputed. `loss`: inertia against that of
+the path in memory, on ten data sets that fit in the sample and on six of 300000 rows that do not.
+The tables of docs/large_data.md are made anew at the end.
 """
 
 import json
@@ -195,7 +195,7 @@ def loss() -> list[dict]:
     def large(scheme):
         from edfkmeans.simulate import simulate
 
-        return simulate(scheme, 8, 6, 600_000, random_state=1)[0].astype(np.float32)
+        return simulate(scheme, 8, 6, 300_000, random_state=1)[0].astype(np.float32)
 
     sets = [(name, make, 30) for name, make in small_sets().items()]
     sets += [(scheme, lambda scheme=scheme: large(scheme), K_MAX) for scheme in SCHEMES]

@@ -255,10 +255,6 @@ def _matrix(X: Any) -> tuple[Any, Any]:
             f"X is a dask array of {type(X._meta).__name__}, but must be one of numpy arrays. Turn "
             "it into one with X.map_blocks(...)."
         )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X has dtype {X.dtype}, which is not numbers. Drop or encode what is not a number."
-        )
     return X.rechunk({1: -1}).astype(_float_type(X.dtype)), range(X.shape[1])
 
 
@@ -268,7 +264,11 @@ def _with_sizes(array: Any, sizes: tuple[int, ...]) -> Any:
 
 
 def _float_type(dtype: Any) -> Any:
-    """float32 stays, all else becomes float64."""
+    """float32 stays, all other numbers become float64."""
+    if dtype.kind not in "biuf":
+        raise ValueError(
+            f"X has dtype {dtype}, which is not numbers. Drop or encode what is not a number."
+        )
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
 
