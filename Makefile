@@ -1,12 +1,13 @@
 # make run    set up and answer "how many clusters?" for scikit-learn's wine data
 #             (make run DATA=my.csv for your own table)
 # make test   set up and run every test
+# make docs   set up and build the site into build/site
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?=
 
-.PHONY: run test setup lint docs-pictures bench reproduce dist clean
+.PHONY: run test setup lint docs docs-pictures bench reproduce dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -25,6 +26,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
 
 docs-pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures.py
@@ -67,3 +72,7 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@

@@ -284,8 +284,8 @@ def tables() -> dict[str, str]:
         "",
         f"Time: `fit_path` took {first.seconds_edfkmeans_all_k_before:.0f} s for all k = 1 .. "
         f"{K_MAX + 1} before, and {first.seconds_edfkmeans_all_k_after:.0f} s after dask-ml's "
-        f"{first.seconds_dask_ml_these_k:.0f} s for these {len(table)} k, {int(first.passes)} passes "
-        "each.",
+        f"{first.seconds_dask_ml_these_k:.0f} s for these {len(table)} k, "
+        f"{int(first.passes)} passes each.",
     ]
     beside = "\n".join(lines)
 

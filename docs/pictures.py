@@ -1,24 +1,125 @@
-"""Draw the pictures of the README. Run with: make docs-pictures."""
+"""Draw the pictures of the README and of the gallery. Run with: make docs-pictures.
 
+The data of the gallery are those of its pages: their blocks of Python are run.
+"""
+
+import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib import pyplot
 from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from edfkmeans import select_k
+from edfkmeans.plots import plot_comparison, plot_profiles, plot_scatter
 
-matplotlib.use("Agg")
-FOLDER = Path(__file__).parent / "pictures"
+HERE = Path(__file__).parent
+FOLDER = HERE / "pictures"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+COLOURS = np.array(["#0072B2", "#D55E00", "#009E73"])
 
 
 def main() -> None:
-    """Draw the BIC curve of scikit-learn's wine data."""
+    """Draw them all."""
     FOLDER.mkdir(exist_ok=True)
+    for draw in (wine, customers, images, genes, one_cluster, too_many_features):
+        figure = draw()
+        figure.savefig(FOLDER / f"{draw.__name__}.png", dpi=130 if draw is wine else 110)
+        pyplot.close("all")
+
+
+def page(name: str) -> dict[str, Any]:
+    """Run the blocks of a page of the gallery, and return what they leave."""
+    left: dict[str, Any] = {"__name__": "__main__"}
+    for block in BLOCK.findall((HERE / "gallery" / f"{name}.md").read_text(encoding="utf-8")):
+        exec(compile(block, name, "exec"), left)
+    pyplot.close("all")
+    return left
+
+
+def wine() -> Any:
+    """Draw the BIC curve of scikit-learn's wine data."""
     X = StandardScaler().fit_transform(load_wine().data)
     ax = select_k(X, random_state=0).plot()
     ax.set_title("178 wines, 13 measurements: how many clusters?", loc="left")
-    ax.figure.savefig(FOLDER / "wine.png", dpi=130)
+    return ax.figure
+
+
+def customers() -> Any:
+    """Draw the profiles of the four kinds of customer."""
+    left = page("customers")
+    figure, ax = pyplot.subplots(figsize=(7, 3.6), layout="constrained")
+    plot_profiles(left["result"], left["customers"].columns, ax=ax)
+    ax.tick_params(axis="x", rotation=20)
+    ax.set_title("650 customers, four clusters", loc="left")
+    return figure
+
+
+def images() -> Any:
+    """Draw the centroids as images, with the digit that most of their rows show."""
+    left = page("images")
+    result, target = left["result"], left["digits"].target
+    meant = [np.bincount(target[result.labels == c]).argmax() for c in range(result.k)]
+    columns = -(-result.k // 2)
+    figure, axes = pyplot.subplots(2, columns, figsize=(7, 2.3), layout="constrained")
+    for ax in axes.ravel():
+        ax.axis("off")
+    for ax, c in zip(axes.ravel(), np.argsort(meant, kind="stable"), strict=False):
+        ax.imshow(result.centers[c].reshape(8, 8), cmap="gray_r")
+        ax.set_title(str(meant[c]), fontsize=9)
+    figure.suptitle(
+        f"{result.k} centroids, and the digit that most rows of the cluster show",
+        x=0.01, ha="left", fontsize=10,
+    )  # fmt: skip
+    return figure
+
+
+def genes() -> Any:
+    """Draw the samples by principal components, clustered by eight of them."""
+    left = page("genes")
+    X = left["ways"]["8 components"]
+    figure, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    plot_scatter(select_k(X, random_state=0), X, ax=ax)
+    ax.set_title("90 samples by eight components; ringed: the most ambiguous 5 %", loc="left")
+    return figure
+
+
+def one_cluster() -> Any:
+    """Draw the cloud, and three curves with what they choose."""
+    left = page("one_cluster")
+    figure, axes = pyplot.subplots(1, 4, figsize=(9, 2.6), layout="constrained")
+    axes[0].plot(*left["people"].T, ".", color="#666666", markersize=3)
+    axes[0].set_title("400 people", loc="left", fontsize=9)
+    axes[0].set_xlabel("height, cm", fontsize=7)
+    axes[0].set_ylabel("weight, kg", fontsize=7)
+    axes[0].tick_params(labelsize=7)
+    found = left["found"]
+    chosen = {name: found.curves[name] for name in ("silhouette", "elbow", "bic-naive")}
+    plot_comparison(type(found)(found.table, chosen, found.path), axes[1:])
+    return figure
+
+
+def too_many_features() -> Any:
+    """Draw the rows by the useful columns and by components of all columns."""
+    left = page("too_many_features")
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+    places = PCA(2, random_state=0).fit_transform(left["X"])
+    for ax, rows, title in (
+        (axes[0], left["useful"], "by the two useful columns"),
+        (axes[1], places, "by two principal components of all twelve"),
+    ):
+        ax.scatter(*rows.T, s=9, color=COLOURS[left["truth"]])
+        ax.set_title(title, loc="left", fontsize=10)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure
 
 
 if __name__ == "__main__":

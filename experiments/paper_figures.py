@@ -116,10 +116,9 @@ def regrets(rows, titles, shown):
         ticks.append(name.replace(", ", ",\n"))
     ax.set_xticks(range(len(shown)), ticks, fontsize=8)
     ax.set_ylabel("normalised regret", fontsize=9)
-    handles = [
-        pyplot.Line2D([], [], color=ORANGE, marker="D", lw=4, label="published (mean marked)"),
-        pyplot.Line2D([], [], color=BLUE, marker="o", lw=4, label="ours, mean over seeds"),
-    ]
+    handles = [pyplot.Line2D([], [], color=BLUE, marker="o", lw=4, label="ours (mean marked)")]
+    if any((tables.SHOWN | tables.MORE)[name][2] for name in shown):
+        handles.insert(0, pyplot.Line2D([], [], color=ORANGE, marker="D", lw=4, label="published"))
     made.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=9, frameon=False)
     return made
 

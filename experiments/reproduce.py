@@ -94,7 +94,8 @@ def environment():
         return done.stdout.strip()
 
     return {
-        "commit": git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
+        "commit": git("rev-parse", "HEAD")
+        + ("+changes" if git("status", "--porcelain", "-uno") else ""),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         **{name: importlib.metadata.version(name) for name in PACKAGES},

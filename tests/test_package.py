@@ -45,12 +45,16 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
     import dof_accuracy
     import one_cluster
     import pages
+    import paper_page
 
     answers = pd.read_csv(one_cluster.RESULTS, comment="#")
+    made = paper_page.make_tables(choice.ROWS)
+    shown = {name: pages.markdown(table) for name, (_, table) in made.items()}
     for page, tables in (
         (one_cluster.PAGE, {"one_cluster": one_cluster.page(answers)}),
         (choice.PAGE, choice.tables()),
         (dof_accuracy.PAGE, {"accuracy": dof_accuracy.table()}),
+        (README.parent / "docs" / "reproduction.md", shown),
     ):
         text = page.read_text()
         assert pages.filled(text, tables) == text, page.name
@@ -64,19 +68,27 @@ def test_the_numbers_of_the_page_on_large_data_are_those_of_the_results(monkeypa
     assert large.filled(text) == text
 
 
-PAGES = [README, *sorted((README.parent / "docs").glob("*.md"))]
+# A block of Python, and what it prints where a block of text follows.
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+PAGES = [
+    page
+    for page in (README, *sorted((README.parent / "docs").rglob("*.md")))
+    if BLOCK.search(page.read_text(encoding="utf-8"))
+]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_python_block_of_the_pages_runs(page, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(README.parent)))
+def test_every_python_block_of_the_pages_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(criterion, "_registered", dict(criterion.registered()))
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
-    assert blocks
     namespace = {"__name__": "__main__"}
-    for block in blocks:
+    for block, printed in BLOCK.findall(page.read_text(encoding="utf-8")):
+        capsys.readouterr()
         exec(compile(block, page.name, "exec"), namespace)
+        if printed:
+            shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+            assert shown == [line.rstrip() for line in printed.splitlines()]
     if page == README:
         assert namespace["result"].k == 3
