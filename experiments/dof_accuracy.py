@@ -23,10 +23,11 @@ from tqdm import tqdm
 
 from edfkmeans import fit_path, select_k
 from edfkmeans.backends.threads import Threads
-from edfkmeans.dof import bootstrap_draw, corrected_sigma, path_excess
+from edfkmeans.dof import bootstrap_draw, corrected_sigma
 from edfkmeans.fit import fit_of_labels
 from edfkmeans.simulate import simulate
 from edfkmeans.table import read_table
+from edfkmeans.terms import path_excess
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "dof_accuracy.csv"

@@ -60,6 +60,14 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
         assert pages.filled(text, tables) == text, page.name
 
 
+def test_the_numbers_of_the_page_on_large_data_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+    import large
+
+    text = large.PAGE.read_text()
+    assert large.filled(text) == text
+
+
 # A block of Python, and what it prints where a block of text follows.
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 PAGES = [

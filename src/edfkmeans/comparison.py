@@ -10,11 +10,20 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from edfkmeans.backends.threads import Threads, effective_jobs
+from edfkmeans.chunked import ChunkedTable
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
-from edfkmeans.criteria.criterion import registered
-from edfkmeans.path import PATIENCE, Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.criteria.criterion import ask, registered
+from edfkmeans.path import (
+    PATIENCE,
+    Fits,
+    KMeansPath,
+    check_k_max,
+    check_path,
+    fit_table,
+    read_data,
+)
 from edfkmeans.seeding import entropy
-from edfkmeans.table import Table, encode_labels, read_table
+from edfkmeans.table import Table, encode_labels
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,9 +85,10 @@ def compare(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit.
+        unless they share a unit. Of rows in dask's chunks, criteria that need more than inertia
+        and degrees of freedom see a sample of 131072 and say so in ``remark``.
     criteria : "all" or list of str and Criterion
         Names, as in the index of the result's table, or criteria with parameters of one's own,
         such as ``Gap(n_references=200)`` from `edfkmeans.criteria.gap`.
@@ -87,7 +97,8 @@ def compare(
     path : KMeansPath, optional
         Fits of X made before. `k_max`, `fits` and `n_init` then play no part.
     labels : array-like of shape (n_samples,), optional
-        A known grouping; every criterion's choice is compared with it by the adjusted Rand index.
+        A known grouping; every criterion's choice is compared with it by the adjusted Rand index
+        (of rows in dask's chunks, on the sample).
     fits : {"best", "paper"}
         How the fits are found, see `fit_path`.
     n_init : int, optional
@@ -119,9 +130,9 @@ def compare(
     gap         3      True  0.9
     """
     asked = _asked(criteria)
-    table = read_table(X)
-    truth = None if labels is None else encode_labels(labels, table.n_samples, "labels")
     n_jobs = effective_jobs(n_jobs)
+    table, random_state = read_data(X, random_state, path, progress)
+    truth = None if labels is None else _truth(labels, table)
     if path is None:
         path = fit_table(
             table,
@@ -152,8 +163,8 @@ def compare(
             curves[criterion.name] = curve
             row |= {"k": curve.k, "value": curve.values[curve.k - 1], "rule": curve.rule}
         if truth is not None:
-            row["ari"] = _ari(truth, path, curve)
-        row["remark"] = _remark(curve, path.k_max)
+            row["ari"] = _ari(truth, path.sample, curve)
+        row["remark"] = _remark(curve, path.k_max, criterion, table)
         rows.append(row)
     frame = pd.DataFrame(rows).set_index("criterion").astype({"k": "Int64"})
     return Comparison(table=frame, curves=curves, path=path)
@@ -227,7 +238,7 @@ def _judged(
 
 def _checked(criterion: Criterion, table: Table, path: KMeansPath, given: Given) -> Curve:
     """Ask a criterion; one of the user's own may answer anything."""
-    curve = criterion.curve(table, path, given)
+    curve = ask(criterion, table, path, given)
     if not isinstance(curve, Curve) or len(curve.values) != path.k_max:
         raise TypeError(
             f"{criterion.name}.curve returned {curve!r}, but must return a Curve with "
@@ -241,11 +252,19 @@ def _all_needs(askers: Iterable[Criterion | Need[Any]]) -> set[Need[Any]]:
     return direct | _all_needs(direct) if direct else direct
 
 
-def _remark(curve: Curve | NotApplicable, k_max: int) -> str:
+def _remark(curve: Curve | NotApplicable, k_max: int, criterion: Criterion, table: Table) -> str:
     if not isinstance(curve, Curve):
         return str(curve)
+    seen = "" if criterion.adds_up or table.rows_looked_at == "X" else table.rows_looked_at
     reached = f"k_max = {k_max} was reached" if curve.k == k_max else ""
-    return "; ".join(filter(None, [curve.remark, reached]))
+    return "; ".join(filter(None, [curve.remark, seen and f"from {seen}", reached]))
+
+
+def _truth(labels: Any, table: Table) -> Any:
+    """Return known labels of the rows to look at."""
+    if isinstance(table, ChunkedTable):
+        return table.labels_of_sample(labels)
+    return encode_labels(labels, table.n_samples, "labels")
 
 
 def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:

@@ -8,17 +8,13 @@ import numpy as np
 
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
-from edfkmeans.kernels import envelope, jumps
-from edfkmeans.path import KMeansPath, fit_table
+from edfkmeans.path import ChunkedPath, KMeansPath, fit_table
 from edfkmeans.seeding import entropy
-from edfkmeans.table import Floats, Table, check_one_of, encode_labels, read_table
+from edfkmeans.table import Floats, Table, check_one_of, encode_labels, is_dask, read_table
+from edfkmeans.terms import chunked_terms, pilot_sigma, point_terms
 
 Method = Literal["paper", "exact", "bootstrap"]
 METHODS: tuple[Method, ...] = ("paper", "exact", "bootstrap")
-Terms = Literal["paper", "exact"]
-# How far from the pilot's mean, in its standard deviations, switches along the exact path count:
-# for one fit, where the next term is below 1e-12, and for a whole path, where 1e-6 will do.
-_FAR, _NEAR = 7.5, 5.0
 # Bootstrap: draws at a time, at most, and their random streams.
 _BATCH, _MOST = 8, 256
 _KEY = 13
@@ -32,7 +28,7 @@ class DegreesOfFreedom:
     ----------
     naive : int
         k d: the coordinates of the centroids.
-    per_point : ndarray of shape (n_samples,)
+    per_point : ndarray of shape (n_samples,), or dask array where X is one
         What each row adds because it might have joined another cluster. Rows between clusters
         add most: they are the ones the answer hinges on.
     error : float or None
@@ -42,11 +38,12 @@ class DegreesOfFreedom:
     naive: int
     per_point: Floats
     error: float | None = None
+    _excess: float | None = None
 
     @property
     def excess(self) -> float:
         """What the freedom to assign rows to clusters adds: the sum of `per_point`."""
-        return float(self.per_point.sum())
+        return float(self.per_point.sum()) if self._excess is None else self._excess
 
     @property
     def total(self) -> float:
@@ -78,10 +75,10 @@ def degrees_of_freedom(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-    labels : array-like of shape (n_samples,)
+    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    labels : array-like or dask array of shape (n_samples,)
         The clustering to be judged.
-    pilot_labels : array-like of shape (n_samples,)
+    pilot_labels : array-like or dask array of shape (n_samples,)
         A finer clustering, which stands in for the unknown means and variance. The paper takes
         the fit with k_max + 1 clusters. One as coarse as `labels` gives too low a count, one
         coarser a meaningless one.
@@ -121,6 +118,13 @@ def degrees_of_freedom(
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision={precision!r} must be between 0 and 1.")
     n_jobs = effective_jobs(n_jobs)
+    if is_dask(X):
+        if method == "bootstrap":
+            raise ValueError(
+                "method='bootstrap' fits all rows again and again, which must be in memory for "
+                "that, and X is a dask collection. Use method='exact', or a sample of the rows."
+            )
+        return DegreesOfFreedom(*chunked_terms(X, labels, pilot_labels, method))
     table = read_table(X)
     fit, pilot = (
         fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
@@ -199,57 +203,6 @@ def corrected_sigma(table: Table, pilot: Fit, seed: int, pool: Threads) -> float
     return sigma / math.sqrt(1 - spent / residuals)
 
 
-def pilot_sigma(table: Table, pilot: Fit) -> float:
-    """Return the standard deviation of the pilot's residuals, over the columns that vary."""
-    if pilot.inertia <= 0:
-        raise ValueError(
-            f"The pilot with {len(pilot.sizes)} clusters fits X without any residual, so there is "
-            "no noise to measure the degrees of freedom with. Use a pilot with fewer clusters "
-            "(a lower k_max), or data with more distinct rows."
-        )
-    return math.sqrt(pilot.inertia / (table.n_samples * table.n_features))
-
-
-def point_terms(
-    table: Table, fit: Fit, pilot: Fit, method: Terms, pool: Threads, reach: float = _FAR
-) -> Floats:
-    """Every row's part of the excess degrees of freedom."""
-    sigma = pilot_sigma(table, pilot)
-    k = len(fit.sizes)
-    gaps = np.empty((k, k))
-    values, centers, pilot_centers = map(
-        table.only_varying, (table.values, fit.centers, pilot.centers)
-    )
-    jumps.center_gaps(centers, gaps)
-    terms = np.empty(table.n_samples)
-
-    def block(rows: slice) -> None:
-        labels = fit.labels[rows]
-        by_cluster = np.argsort(labels, kind="stable")
-        fitted = (values[rows], labels, by_cluster, centers, fit.sizes, gaps)
-        noise = (pilot.labels[rows], pilot_centers, sigma)
-        if method == "paper":
-            jumps.paper_terms(*fitted, *noise, terms[rows])
-        else:
-            envelope.exact_terms(*fitted, *noise, reach, terms[rows])
-
-    pool.map(block, row_blocks(table.n_samples))
-    return terms
-
-
-def path_excess(table: Table, path: KMeansPath, method: Terms, pool: Threads) -> Floats:
-    """Excess degrees of freedom for k = 1 .. k_max; one cluster has none."""
-    k_max = path.k_max
-    pilot = fit_of_labels(table.values, path.labels(k_max + 1), k_max + 1)
-
-    def excess(k: int) -> float:
-        fit = fit_of_labels(table.values, path.labels(k), k)
-        return float(point_terms(table, fit, pilot, method, Threads(1), _NEAR).sum())
-
-    # Large k first: the longest tasks must not be the last ones.
-    return np.array([*pool.map(excess, range(k_max, 1, -1)), 0.0][::-1])
-
-
 def effective_columns(table: Table, path: KMeansPath) -> float:
     """Count the columns that the pilot's residuals are worth: between 1 and their number.
 
@@ -257,11 +210,14 @@ def effective_columns(table: Table, path: KMeansPath) -> float:
     covariance are worth ``(sum w)^2 / sum w^2`` columns if only their spread counts; the geometric
     mean of that and the number of columns is what served best.
     """
-    labels = path.labels(path.k_max + 1)
-    pilot = fit_of_labels(table.values, labels, path.k_max + 1)
-    scatter = np.zeros((table.values.shape[1],) * 2)
-    for rows in row_blocks(table.n_samples):
-        residual = table.values[rows] - pilot.centers[labels[rows]]
-        scatter += residual.T @ residual
-    spread = np.trace(scatter) ** 2 / (scatter**2).sum() if pilot.inertia > 0 else 1.0
+    if isinstance(path, ChunkedPath):
+        scatter = path.residual_products
+    else:
+        labels = path.labels(path.k_max + 1)
+        pilot = fit_of_labels(table.values, labels, path.k_max + 1)
+        scatter = np.zeros((table.values.shape[1],) * 2)
+        for rows in row_blocks(table.n_samples):
+            residual = table.values[rows] - pilot.centers[labels[rows]]
+            scatter += residual.T @ residual
+    spread = np.trace(scatter) ** 2 / (scatter**2).sum() if path.inertia[-1] > 0 else 1.0
     return float(np.sqrt(table.n_features * spread))

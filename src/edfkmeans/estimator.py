@@ -16,7 +16,7 @@ from edfkmeans.fit import Labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import Fits
 from edfkmeans.selection import Selection, select_k
-from edfkmeans.table import Floats, Values, check_numeric
+from edfkmeans.table import Floats, Values, check_numeric, is_dask
 from edfkmeans.verdict import Method
 
 
@@ -45,7 +45,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     n_clusters_ : int
         The number of clusters that was chosen.
-    labels_ : ndarray of shape (n_samples,)
+    labels_ : ndarray of shape (n_samples,), or dask array where X was one
         Cluster of every row.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Centroids.
@@ -93,17 +93,15 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         y : ignored
 
         Returns
         -------
         self
         """
-        array = check_numeric(X)
-        validate_data(self, X, skip_check_array=True)
         self.selection_: Selection = select_k(
-            array,
+            self._checked(X, reset=True),
             self.k_max,
             method=self.method,
             rule=self.rule,
@@ -119,40 +117,65 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self._n_features_out = self.n_clusters_
         return self
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any) -> Any:
         """Return the nearest centroid of every row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or dask array where X is one
         """
-        array = self._check_new(X)
-        labels: Labels = np.empty(array.shape[0], np.int32)
-        origin = self.cluster_centers_.mean(axis=0)
-        lloyd.assign(array - origin, self.cluster_centers_ - origin, labels)
-        return labels
+        check_is_fitted(self)
+        array = self._checked(X)
+        if is_dask(array):
+            from edfkmeans.backends.dask import apply
 
-    def transform(self, X: Any) -> Floats:
+            return apply(array, _nearest, self.cluster_centers_, dtype=np.int32)
+        return _nearest(array, self.cluster_centers_)
+
+    def transform(self, X: Any) -> Any:
         """Return the distance of every row to every centroid.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
 
         Returns
         -------
-        ndarray of shape (n_samples, n_clusters_)
+        ndarray of shape (n_samples, n_clusters_), or dask array where X is one
         """
-        array = self._check_new(X)
-        origin = self.cluster_centers_.mean(axis=0)
-        return np.asarray(pairwise_distances(array - origin, self.cluster_centers_ - origin))
-
-    def _check_new(self, X: Any) -> Values:
         check_is_fitted(self)
+        array = self._checked(X)
+        if is_dask(array):
+            from edfkmeans.backends.dask import apply
+
+            centers = self.cluster_centers_
+            return apply(array, _distances, centers, dtype=np.float64, n_columns=len(centers))
+        return _distances(array, self.cluster_centers_)
+
+    def _checked(self, X: Any, reset: bool = False) -> Any:
+        """Return X as a matrix of numbers, in memory or in chunks, with the columns of `fit`."""
+        if is_dask(X):
+            from edfkmeans.backends.dask import header, matrix
+
+            array = matrix(X)
+            validate_data(self, header(X), reset=reset, skip_check_array=True)
+            return X if reset else array
         array = check_numeric(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, X, reset=reset, skip_check_array=True)
         return array
+
+
+def _nearest(array: Values, centers: Floats) -> Labels:
+    labels: Labels = np.empty(array.shape[0], np.int32)
+    origin = centers.mean(axis=0)
+    lloyd.assign(array - origin, centers - origin, labels)
+    return labels
+
+
+def _distances(array: Values, centers: Floats) -> Floats:
+    origin = centers.mean(axis=0)
+    return np.asarray(pairwise_distances(array - origin, centers - origin))

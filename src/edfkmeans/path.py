@@ -1,8 +1,8 @@
 """KMeansPath: the best fit found for every k, and `fit_path`, which finds them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,12 @@ from tqdm.auto import tqdm
 
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.chain import Report, chain_fits, count_steps
-from edfkmeans.fit import Fit, Labels, SmallLabels, fit_from_centers, fit_of_labels
+from edfkmeans.chunked import ChunkedFit, ChunkedTable, nearest_labels, read_chunked, refine
+from edfkmeans.fit import Fit, Labels, Sizes, SmallLabels, fit_from_centers, fit_of_labels
+from edfkmeans.kernels import lloyd
 from edfkmeans.seeding import entropy, random_rows, stream
 from edfkmeans.table import (
+    Centring,
     Floats,
     Table,
     Values,
@@ -20,8 +23,12 @@ from edfkmeans.table import (
     check_whole,
     count_distinct,
     encode_labels,
+    is_dask,
     read_table,
 )
+
+if TYPE_CHECKING:
+    from edfkmeans.backends.dask import Chunks
 
 Fits = Literal["best", "paper"]
 FITS: tuple[Fits, ...] = ("best", "paper")
@@ -71,7 +78,12 @@ class KMeansPath:
     @property
     def k_max(self) -> int:
         """The largest k that can be chosen; the path holds one fit more, the pilot."""
-        return len(self._labels) - 1
+        return len(self.inertia) - 1
+
+    @property
+    def sample(self) -> "KMeansPath":
+        """The path of the rows to look at one by one, see `edfkmeans.table.Table.sample`."""
+        return self
 
     def labels(self, k: int) -> Labels:
         """Cluster of every row, 0 .. k-1, in the fit with k clusters."""
@@ -91,7 +103,7 @@ class KMeansPath:
             _centers=self._centers[:last],
         )
 
-    def sizes(self, k: int) -> npt.NDArray[np.int64]:
+    def sizes(self, k: int) -> Sizes:
         """Count the rows in each cluster of the fit with k clusters."""
         return np.bincount(self._labels[self._index(k)], minlength=k)
 
@@ -163,6 +175,85 @@ class KMeansPath:
         return _path(table, fits, "given")
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class ChunkedPath(KMeansPath):
+    """The fits of rows in chunks: labels are dask arrays, all else is as in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import fit_path
+    >>> X = da.from_array(load_iris().data, chunks=(40, 4))
+    >>> path = fit_path(X, k_max=5, random_state=0)
+    >>> path.labels(3).chunks
+    ((40, 40, 40, 30),)
+    >>> path.inertia[:4].round(2)
+    array([681.37, 152.35,  78.85,  57.23])
+    """
+
+    seed: int
+    """What the sample of rows was drawn with."""
+    rows: npt.NDArray[np.int64]
+    """Numbers of the rows in the sample."""
+    chunks: "Chunks"
+    """The rows, not yet read."""
+    centring: Centring
+    _fits: tuple[ChunkedFit, ...]
+    _products: Floats
+    _sample: KMeansPath
+
+    @property
+    def sample(self) -> KMeansPath:
+        """The labels of the rows in the sample."""
+        return self._sample
+
+    def labels(self, k: int) -> Any:
+        """Cluster of every row, 0 .. k-1, as a dask array with the chunks of X."""
+        nearest = self._fits[self._index(k)].nearest
+        return self.chunks.apply(nearest_labels, self.centring, nearest, dtype=np.int32)
+
+    def sizes(self, k: int) -> Sizes:
+        """Count the rows in each cluster of the fit with k clusters."""
+        return self._fits[self._index(k)].sizes.copy()
+
+    def fit(self, k: int) -> ChunkedFit:
+        """Return the fit with k clusters, in the units of the table."""
+        return self._fits[self._index(k)]
+
+    def up_to(self, k_max: int) -> "ChunkedPath":
+        """Return the first part of the path, with the fit of k_max + 1 clusters as pilot."""
+        last = self._index(k_max + 1) + 1
+        return replace(
+            self,
+            inertia=self.inertia[:last],
+            _centers=self._centers[:last],
+            _fits=self._fits[:last],
+            _sample=self._sample.up_to(k_max),
+        )
+
+    @property
+    def residual_products(self) -> Floats:
+        """Sums of the products of the pilot's residuals, for every two columns."""
+        pilot = self._fits[-1]
+        return self._products - (pilot.centers.T * pilot.sizes) @ pilot.centers
+
+
+def read_data(
+    X: Any, random_state: Any, path: KMeansPath | None = None, progress: bool = False
+) -> tuple[Table, Any]:
+    """Read X, wherever its rows are; returns also the random state to go on with.
+
+    Of rows in chunks a sample is drawn; the path, if there is one, has drawn it before.
+    """
+    if not is_dask(X):
+        return read_table(X), random_state
+    if not isinstance(random_state, int | np.integer):
+        random_state = entropy(random_state)
+    seed = path.seed if isinstance(path, ChunkedPath) else entropy(random_state)
+    return read_chunked(X, seed, progress), random_state
+
+
 def fit_path(
     X: Any,
     k_max: int | None = None,
@@ -181,9 +272,11 @@ def fit_path(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit.
+        unless they share a unit. Rows in dask's chunks need not fit in memory: the fits begin on a
+        sample of 131072 rows and are refined on all of them by at most ten passes of Lloyd's
+        algorithm.
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or a fifth of the distinct
         rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to
@@ -214,8 +307,9 @@ def fit_path(
     >>> path.labels(3).shape, path.centers(3).shape, path.sizes(3).sum()
     ((178,), (3, 13), np.int64(178))
     """
+    table, random_state = read_data(X, random_state, progress=progress)
     return fit_table(
-        read_table(X),
+        table,
         k_max,
         fits=fits,
         n_init=n_init,
@@ -241,7 +335,8 @@ def fit_table(
     n_jobs = effective_jobs(n_jobs)
     k_max = check_k_max(table, k_max)
     seed = entropy(random_state)
-    steps = {"best": count_steps(table.n_samples, k_max + 1, n_init), "paper": k_max + 1}[fits]
+    n = len(table.values)
+    steps = {"best": count_steps(n, k_max + 1, n_init), "paper": k_max + 1}[fits]
     with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit", delay=PATIENCE) as bar:
 
         def report(k: int, inertia: float) -> None:
@@ -253,6 +348,8 @@ def fit_table(
             found = chain_fits(table.values, k_max + 1, n_init, seed, n_jobs, report)
         else:
             found = random_fits(table.values, k_max + 1, n_init, seed, n_jobs, report)
+    if isinstance(table, ChunkedTable):
+        return _chunked_path(table, found, fits)
     return _path(table, found, fits)
 
 
@@ -284,7 +381,8 @@ def check_k_max(table: Table, k_max: int | None, least: int = 1) -> int:
         distinct = count_distinct(table.values, 5 * DEFAULT_K_MAX)
         if distinct < 4:
             raise ValueError(
-                f"X has {distinct} distinct row{'s' * (distinct > 1)} and at least 4 are needed to "
+                f"{_capital(table.rows_looked_at)} has {distinct} distinct "
+                f"row{'s' * (distinct > 1)} and at least 4 are needed to "
                 "choose a number of clusters. Check that X holds what you meant to cluster."
             )
         return max(2, min(max(5, distinct // 5), distinct // 2 - 1))
@@ -292,10 +390,14 @@ def check_k_max(table: Table, k_max: int | None, least: int = 1) -> int:
     distinct = count_distinct(table.values, k_max + 1)
     if distinct < k_max + 1:
         raise ValueError(
-            f"k_max={k_max} needs at least {k_max + 1} distinct rows; X has {distinct}. "
-            "Lower k_max."
+            f"k_max={k_max} needs at least {k_max + 1} distinct rows; {table.rows_looked_at} has "
+            f"{distinct}. Lower k_max."
         )
     return k_max
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
@@ -305,11 +407,20 @@ def check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
             f"path is a {type(path).__name__}, not a KMeansPath. "
             "Make one with fit_path or KMeansPath.from_labels."
         )
+    if isinstance(path, ChunkedPath) != isinstance(table, ChunkedTable):
+        where = "in chunks" if isinstance(path, ChunkedPath) else "in memory"
+        raise TypeError(
+            f"path was fitted to rows {where}, but X is not {where}. Give the X of the path, or "
+            "fit a path to X."
+        )
     if (path.n_samples, path.n_features) != (table.n_samples, table.n_features):
         raise ValueError(
             f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
             f"X has {table.n_samples} and {table.n_features}. Give the X of the path."
         )
+    if isinstance(path, ChunkedPath):
+        # The same rows of both are looked at.
+        return check_path(path.sample, table.sample, k_max)
     spread = float(table.squared(table.inertia))
     if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
         raise ValueError(
@@ -334,20 +445,53 @@ def check_path(path: KMeansPath, table: Table, k_max: int | None) -> int:
     return k_max
 
 
+def _chunked_path(table: ChunkedTable, found: list[Fit], kind: str) -> ChunkedPath:
+    """Take the fits of the sample down on all rows."""
+    fits, products = refine(table, [fit.centers for fit in found])
+    sample = []
+    for fit, start in zip(fits, found, strict=True):
+        k = len(fit.sizes)
+        labels: Labels = np.empty(len(table.values), np.int32)
+        lloyd.assign(table.values, fit.nearest, labels)
+        # A small cluster may have left the rows of the sample; then its own fit stands for it.
+        empty = np.bincount(labels, minlength=k).min() == 0
+        sample.append(start if empty else fit_of_labels(table.values, labels, k))
+    return ChunkedPath(
+        inertia=_original_inertia(table, fits),
+        n_samples=table.n_samples,
+        n_features=table.n_features,
+        fits=kind,
+        _labels=(),
+        _centers=tuple(table.to_original(fit.centers) for fit in fits),
+        seed=table.seed,
+        rows=table.rows,
+        chunks=table.chunks,
+        centring=table.centring,
+        _fits=tuple(fits),
+        _products=products,
+        _sample=_path(table.sample, sample, kind),
+    )
+
+
 def _path(table: Table, fits: list[Fit], kind: str) -> KMeansPath:
-    inertia = np.array([fit.inertia for fit in fits])
-    original = table.squared(inertia)
-    if ((original < 1e-300) & (inertia > 0)).any() or not np.isfinite(original).all():
-        raise ValueError(
-            f"X spreads over about {table.scale:.0e}, whose square is out of a float's range. "
-            f"Divide X by {table.scale:.0e} first: it changes no cluster."
-        )
     small = np.min_scalar_type(len(fits) - 1)
     return KMeansPath(
-        inertia=original,
+        inertia=_original_inertia(table, fits),
         n_samples=table.n_samples,
         n_features=table.n_features,
         fits=kind,
         _labels=tuple(fit.labels.astype(small, copy=False) for fit in fits),
         _centers=tuple(table.to_original(fit.centers) for fit in fits),
     )
+
+
+def _original_inertia(table: Table, fits: Sequence[Fit | ChunkedFit]) -> Floats:
+    """Return the inertia of fits in the units of X, if a float can hold it."""
+    inertia = np.array([fit.inertia for fit in fits])
+    original: Floats = table.squared(inertia)
+    if ((original < 1e-300) & (inertia > 0)).any() or not np.isfinite(original).all():
+        raise ValueError(
+            f"X spreads over about {table.scale:.0e}, whose square is out of a float's range. "
+            f"Divide X by {table.scale:.0e} first: it changes no cluster."
+        )
+    return original

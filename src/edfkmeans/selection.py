@@ -1,6 +1,6 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -9,12 +9,21 @@ import pandas as pd
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.confidence import N_RESAMPLES, resample
-from edfkmeans.dof import point_terms
-from edfkmeans.fit import Labels, fit_of_labels
-from edfkmeans.path import FITS, Fits, KMeansPath, check_k_max, check_path, fit_table
+from edfkmeans.fit import Labels
+from edfkmeans.path import (
+    FITS,
+    ChunkedPath,
+    Fits,
+    KMeansPath,
+    check_k_max,
+    check_path,
+    fit_table,
+    read_data,
+)
 from edfkmeans.seeding import entropy
 from edfkmeans.structure import Structure
-from edfkmeans.table import Floats, check_one_of, count_distinct, read_table
+from edfkmeans.table import Floats, check_one_of, count_distinct
+from edfkmeans.terms import ambiguity_of
 from edfkmeans.verdict import METHODS, Method, Verdict, judge
 
 if TYPE_CHECKING:
@@ -71,7 +80,7 @@ class Selection:
         The test for more than one cluster; only with method "combined".
     confidence : Series or None
         Part of the resamples in which each k was chosen; only if asked for.
-    ambiguity : ndarray of shape (n_samples,)
+    ambiguity : ndarray of shape (n_samples,), or dask array where X is one
         What each row adds to the degrees of freedom of the chosen fit because it might have joined
         another cluster: rows between clusters have most.
     """
@@ -88,7 +97,7 @@ class Selection:
 
     @property
     def labels(self) -> Labels:
-        """Cluster of every row, 0 .. k-1."""
+        """Cluster of every row, 0 .. k-1; a dask array where X is one."""
         return self.path.labels(self.k)
 
     @property
@@ -111,6 +120,33 @@ class Selection:
         from edfkmeans.plots import plot_bic
 
         return plot_bic(self, ax=ax)
+
+    def sample(self) -> "tuple[Selection, pd.DataFrame]":
+        """Return what can be shown of rows in dask's chunks: the sample of them, in memory.
+
+        Returns
+        -------
+        Selection
+            The same answer, with labels and ambiguity of the sample only, for plots and reports.
+        DataFrame
+            The rows of the sample; its index holds their numbers, counted from 0.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from sklearn.datasets import load_iris
+        >>> from edfkmeans import select_k
+        >>> found = select_k(da.from_array(load_iris().data, chunks=(40, 4)), 8, random_state=0)
+        >>> shown, rows = found.sample()
+        >>> shown.k == found.k, shown.labels.shape, rows.shape
+        (True, (150,), (150, 4))
+        """
+        if not isinstance(self.path, ChunkedPath):
+            raise TypeError("This selection's rows are in memory: use it as it is.")
+        rows, chunks = self.path.rows, self.path.chunks
+        shown = replace(self, path=self.path.sample, ambiguity=np.asarray(self.ambiguity[rows]))
+        values = np.asarray(chunks.array[rows])
+        return shown, pd.DataFrame(values, index=rows, columns=list(chunks.columns))
 
     def to_html(self, file: Any, X: Any = None, **details: Any) -> None:
         """Write a report, one HTML file that needs no network; see `edfkmeans.report`.
@@ -262,9 +298,11 @@ def select_k(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Constant columns are not counted.
+        unless they share a unit. Constant columns are not counted. Rows in dask's chunks need not
+        fit in memory; fits and degrees of freedom are those of all rows, what looks at pairs of
+        rows (silhouettes, the test for structure, `confidence`) sees a sample of 131072.
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or a fifth of the distinct
         rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to
@@ -334,14 +372,15 @@ def select_k(
             "confidence=True fits parts of the rows again, which cannot be done for clusterings of "
             "one's own. Leave path out."
         )
-    table = read_table(X)
     n_jobs = effective_jobs(n_jobs)
+    table, random_state = read_data(X, random_state, path, progress)
     if path is None:
         k_max = check_k_max(table, k_max)
         if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
             raise ValueError(
                 f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
-                f"{k_max + 1} distinct rows of X without any residual. Lower k_max."
+                f"{k_max + 1} distinct rows of {table.rows_looked_at} without any residual. Lower "
+                "k_max."
             )
         path = fit_table(
             table,
@@ -360,12 +399,9 @@ def select_k(
         judged = judge(table, path, method, rule, seed, pool, progress)
         shares = None
         if confidence:
-            shares = resample(table, path, method, rule, seed, pool, progress)
-        chosen = fit_of_labels(table.values, path.labels(judged.k), judged.k)
-        pilot = fit_of_labels(table.values, path.labels(path.k_max + 1), path.k_max + 1)
-        ambiguity = np.zeros(table.n_samples)
-        if judged.k > 1 and pilot.inertia > 0:
-            ambiguity = point_terms(table, chosen, pilot, "exact", pool)
+            # Of rows in chunks, parts of the sample.
+            shares = resample(table.sample, path, method, rule, seed, pool, progress)
+        ambiguity = ambiguity_of(table, path, judged.k, pool)
     return Selection(
         k=judged.k,
         table=judged.table,

@@ -3,7 +3,7 @@
 import numbers
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 
 Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+
+_BLOCK = 16384
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,16 @@ class Table:
         return len(self.values)
 
     @property
+    def sample(self) -> "Table":
+        """The rows to look at one by one: all of them, unless they are not in memory."""
+        return self
+
+    @property
+    def rows_looked_at(self) -> str:
+        """What `values` holds, in words: all of X or a sample of it."""
+        return "X"
+
+    @property
     def inertia(self) -> float:
         """Sum of squares about the column means: the inertia of one cluster."""
         return float(np.einsum("ij,ij->", self.values, self.values, dtype=np.float64))
@@ -61,28 +73,77 @@ class Table:
         return (points - self.offset) / self.scale
 
 
+@dataclass(frozen=True)
+class Centring:
+    """How rows of X become the values of a `Table`."""
+
+    unit: float
+    mean: Floats
+    rest: Floats
+    shrink: float
+
+    @classmethod
+    def of(cls, raw: Values, low: Floats, high: Floats) -> "Centring":
+        """Centre at the mean of some rows; `low` and `high` bound the columns of all rows."""
+        unit = _power_of_two(max(high.max(), -low.min()))
+        constant = low == high
+        mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(raw.shape[1])))
+        # The mean of large numbers is off by a little; what is left of it is small and so exact.
+        rest = np.where(constant, 0.0, _mean(raw, unit, mean))
+        shrink = _power_of_two(max((high / unit - mean).max(), (mean - low / unit).max()))
+        return cls(unit, mean, rest, shrink)
+
+    @property
+    def offset(self) -> Floats:
+        """What is subtracted, in the units of X."""
+        return (self.mean + self.rest) * self.unit
+
+    @property
+    def scale(self) -> float:
+        """What the rest is divided by."""
+        return self.unit * self.shrink
+
+    def values(self, raw: Values) -> Values:
+        """Bring rows into the form the kernels want, float32 staying float32."""
+        values = np.empty_like(raw)
+        room = np.empty(raw[:_BLOCK].shape)
+        for rows in _row_blocks(len(raw)):
+            part = raw[rows]
+            self.fill(part, values[rows], room[: len(part)])
+        return values
+
+    def fill(self, raw: Values, values: Values, room: Floats) -> None:
+        """Do it for a block of rows, with room for as many in double precision."""
+        np.divide(raw, self.unit, out=room)
+        room -= self.mean
+        room -= self.rest
+        room /= self.shrink
+        values[:] = room
+
+
 def read_table(X: Any, *, n_min: int = 2) -> Table:
     """Check X and bring it into the form the kernels want: one copy, float32 staying float32."""
     raw = check_numeric(X)
-    n, d = raw.shape
+    check_rows(len(raw), n_min)
+    low, high = raw.min(axis=0).astype(np.float64), raw.max(axis=0).astype(np.float64)
+    centring = Centring.of(raw, low, high)
+    return Table(
+        values=centring.values(raw),
+        offset=centring.offset,
+        scale=centring.scale,
+        varying=low != high,
+    )
+
+
+def check_rows(n: int, n_min: int = 2) -> None:
+    """Refuse too few rows."""
     if n < n_min:
         raise ValueError(f"n_samples={n}, but at least {n_min} rows are needed. Give more rows.")
-    low, high = raw.min(axis=0).astype(np.float64), raw.max(axis=0).astype(np.float64)
-    unit = _power_of_two(max(high.max(), -low.min()))
-    constant = low == high
-    mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(d)))
-    # The mean of large numbers is off by a little; what is left of it is small and so exact.
-    rest = np.where(constant, 0.0, _mean(raw, unit, mean))
-    shrink = _power_of_two(max((high / unit - mean).max(), (mean - low / unit).max()))
-    values = np.empty_like(raw)
-    for rows in _row_blocks(n):
-        values[rows] = ((raw[rows] / unit - mean) - rest) / shrink
-    return Table(
-        values=values,
-        offset=(mean + rest) * unit,
-        scale=unit * shrink,
-        varying=~constant,
-    )
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a dask collection, found out without importing dask."""
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
 
 
 def _mean(raw: Values, unit: float, about: Floats) -> Floats:
@@ -93,25 +154,25 @@ def _mean(raw: Values, unit: float, about: Floats) -> Floats:
     return total / len(raw)
 
 
-def _row_blocks(n: int, size: int = 16384) -> Iterator[slice]:
-    for first in range(0, n, size):
-        yield slice(first, first + size)
+def _row_blocks(n: int) -> Iterator[slice]:
+    for first in range(0, n, _BLOCK):
+        yield slice(first, first + _BLOCK)
 
 
 def check_numeric(X: Any) -> Values:
     """Return X as a C-contiguous matrix of floats, or raise an error that says what to do."""
+    if is_dask(X):
+        raise TypeError(
+            f"X is a dask {type(X).__name__}, and this function needs the rows in memory. Give "
+            "X.compute() if they fit, or some of them."
+        )
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
             f"X is a masked array with {masked} values masked. Drop those rows or fill them, e.g. "
             "with X.filled(...)."
         )
-    text = _text_columns(X)
-    if text:
-        raise ValueError(
-            f"X has columns that are not numbers: {some(text)}. Drop them, or encode them as "
-            "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
-        )
+    check_columns(X)
     try:
         array: Values = check_array(
             X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False, input_name="X"
@@ -122,19 +183,53 @@ def check_numeric(X: Any) -> Values:
                 f"X holds text: {error}. Drop or encode what is not a number."
             ) from None
         raise
-    bad = ~np.isfinite(array)
-    if bad.any():
-        rows, columns = np.nonzero(bad)
-        name = getattr(X, "columns", range(array.shape[1]))[columns[0]]
-        kind = "NaN" if np.isnan(array).any() else "infinity"
-        both = " and infinity" if kind == "NaN" and np.isinf(array).any() else ""
-        many = f"{bad.sum()} values, the first" if bad.sum() > 1 else "one value,"
-        fill = ", e.g. with sklearn.impute.SimpleImputer" if kind == "NaN" else ""
-        raise ValueError(
-            f"Input X contains {kind}{both}: {many} in row {rows[0]} (counted from 0), "
-            f"column {name!r}. Drop those rows or fill them{fill}."
-        )
+    bad = find_bad(array)
+    if bad is not None:
+        raise_bad(bad, getattr(X, "columns", range(array.shape[1])))
     return array
+
+
+def check_columns(X: Any) -> None:
+    """Refuse a data frame with columns that are not numbers."""
+    text = _text_columns(X)
+    if text:
+        raise ValueError(
+            f"X has columns that are not numbers: {some(text)}. Drop them, or encode them as "
+            "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Values that are not finite: how many, where the first is, and which kinds there are."""
+
+    count: int
+    row: int
+    column: int
+    nan: bool
+    infinite: bool
+    where: str = "counted from 0"
+
+
+def find_bad(array: Values) -> Bad | None:
+    """Look for values that are not finite."""
+    bad = ~np.isfinite(array)
+    if not bad.any():
+        return None
+    rows, columns = np.nonzero(bad)
+    nan, infinite = bool(np.isnan(array).any()), bool(np.isinf(array).any())
+    return Bad(int(bad.sum()), int(rows[0]), int(columns[0]), nan, infinite)
+
+
+def raise_bad(bad: Bad, columns: Any) -> NoReturn:
+    """Tell about values that are not finite."""
+    kinds = " and ".join(["NaN"] * bad.nan + ["infinity"] * bad.infinite)
+    many = f"{bad.count} values, the first" if bad.count > 1 else "one value,"
+    fill = ", e.g. with sklearn.impute.SimpleImputer" if bad.nan else ""
+    raise ValueError(
+        f"Input X contains {kinds}: {many} in row {bad.row} ({bad.where}), "
+        f"column {columns[bad.column]!r}. Drop those rows or fill them{fill}."
+    )
 
 
 def count_distinct(values: Values, at_most: int) -> int:

@@ -43,6 +43,7 @@ class Combined(Criterion):
     level: float = ENOUGH
     can_say_one = True
     better = "min"
+    adds_up = True
 
     def __post_init__(self) -> None:
         if not 0 < self.level <= 1:

@@ -78,6 +78,9 @@ class Need(ABC, Generic[Made]):
     Subclasses are frozen dataclasses: equal parameters are the same need.
     """
 
+    adds_up: ClassVar[bool] = False
+    """Whether it is made of sums over all rows. If not, it is given a sample of rows in chunks."""
+
     def needs(self) -> "tuple[Need[Any], ...]":
         """Return what this need must be given itself."""
         return ()
@@ -114,6 +117,8 @@ class Given:
         for first in need.needs():
             self.provide(first, table, path, work)
         start = time.perf_counter()
+        if not need.adds_up:
+            table, path = table.sample, path.sample
         try:
             self._made[need] = need.make(table, path, self, work)
         except NotApplicable as reason:
@@ -149,6 +154,9 @@ class Criterion(ABC):
     """Which values are good."""
     judges_one: ClassVar[bool] = False
     """Whether it can judge a single clustering, by `one`."""
+    adds_up: ClassVar[bool] = False
+    """Whether inertia, sizes and needs are all it looks at. If not, it is given a sample of rows in
+    chunks, and their labels."""
 
     def needs(self) -> tuple[Need[Any], ...]:
         """Return what must be made before `curve` is called."""
@@ -168,7 +176,14 @@ def judge(criterion: Criterion, table: Table, path: KMeansPath, work: Work) -> C
     given = Given()
     for need in criterion.needs():
         given.provide(need, table, path, work)
-    return criterion.curve(table, path, given)
+    return ask(criterion, table, path, given)
+
+
+def ask(criterion: Criterion, table: Table, path: KMeansPath, given: Given) -> Curve:
+    """Ask one criterion that has been given what it needs."""
+    if criterion.adds_up:
+        return criterion.curve(table, path, given)
+    return criterion.curve(table.sample, path.sample, given)
 
 
 _registered: dict[str, Criterion] = {}

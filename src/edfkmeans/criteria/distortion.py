@@ -36,6 +36,7 @@ class Jump(Criterion):
     name: str = "jump"
     power: float | None = None
     can_say_one = True
+    adds_up = True
 
     def __post_init__(self) -> None:
         if self.power is not None:
@@ -68,6 +69,7 @@ class FK(Criterion):
     below: float = 1.0
     can_say_one = True
     better = "min"
+    adds_up = True
 
     def __post_init__(self) -> None:
         _check_positive("below", self.below)
@@ -99,6 +101,7 @@ class Elbow(Criterion):
     name: str = "elbow"
     sensitivity: float = 1.0
     better = "min"
+    adds_up = True
 
     def __post_init__(self) -> None:
         _check_positive("sensitivity", self.sensitivity)

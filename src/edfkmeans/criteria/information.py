@@ -17,10 +17,10 @@ from edfkmeans.criteria.criterion import (
     Work,
     register,
 )
-from edfkmeans.dof import Terms, path_excess, point_terms
 from edfkmeans.path import KMeansPath
 from edfkmeans.smoothing import smooth
 from edfkmeans.table import Table, check_one_of
+from edfkmeans.terms import Terms, path_excess, point_terms
 
 
 def bic(inertia: Floats, dof: Floats, n_samples: int, n_features: float) -> Floats:
@@ -43,6 +43,7 @@ class Dof(Need[Floats]):
     """Effective degrees of freedom for every k, as estimated."""
 
     method: Terms
+    adds_up = True
 
     def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
         """Make it."""
@@ -75,6 +76,7 @@ class Information(Criterion):
     can_say_one = True
     better = "min"
     judges_one = True
+    adds_up = True
 
     def __post_init__(self) -> None:
         check_one_of("price", self.price, ("bic", "aic"))

@@ -308,6 +308,7 @@ class CalinskiHarabasz(Criterion):
 
     name: str = "calinski-harabasz"
     judges_one = True
+    adds_up = True
 
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""

@@ -54,6 +54,16 @@ def centroids(X, labels, centers, sizes):
 
 
 @kernel
+def add_rows(whole, labels, sizes, sums):
+    """Add whole numbers that stand for rows, and their count, to those of their clusters."""
+    for i in range(whole.shape[0]):
+        c = labels[i]
+        sizes[c] += 1
+        for j in range(whole.shape[1]):
+            sums[c, j] += whole[i, j]
+
+
+@kernel
 def sum_of_squares(X, labels, centers):
     """Sum of squared distances of the rows to the centres they are labelled with.
 

@@ -1,0 +1,342 @@
+"""Rows that do not fit in memory: time and memory on a small cluster, dask-ml beside it, the loss.
+
+Run with: python benchmarks/large.py FOLDER [grow] [peers] [loss]     (all three if none is named)
+
+FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `grow`: 1e6 and 1e7 rows
+of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: some k of 1e6 rows by
+dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers, one after
+the other, ours before and after; the inertia of both recomputed. `loss`: inertia against that of
+the path in memory, on ten data sets that fit in the sample and on six of 300000 rows that do not.
+The tables of docs/large_data.md are made anew at the end.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from common import RESULTS, alone, peak_mb, save
+
+COLUMNS = [f"x{j}" for j in range(16)]
+ROWS_PER_FILE = 100_000
+K_MAX = 15
+WORKER_MB = 750
+# dask-ml's fits take far longer than all of ours: these stand for k = 1 .. 16.
+PEER_KS = (2, 4, 8, 12, 16)
+PAGE = Path(__file__).parents[1] / "docs" / "large_data.md"
+BENCHMARK = Path(__file__).parents[2] / "shared" / "benchmark"
+
+
+def parquet(folder: Path, n: int) -> Path:
+    """Write n rows of twelve Gaussian clusters, unless that has been done."""
+    target = folder / f"rows_{n}"
+    centers = 1.5 * np.random.default_rng(0).normal(size=(12, 16))
+    target.mkdir(parents=True, exist_ok=True)
+    for part in range(n // ROWS_PER_FILE):
+        file = target / f"part{part:04d}.parquet"
+        if not file.exists():
+            rng = np.random.default_rng([1, part])
+            rows = centers[rng.integers(0, 12, ROWS_PER_FILE)]
+            rows = (rows + rng.normal(size=rows.shape)).astype(np.float32)
+            pd.DataFrame(rows, columns=COLUMNS).to_parquet(file.with_suffix(".tmp"))
+            os.replace(file.with_suffix(".tmp"), file)
+    return target
+
+
+def cluster():
+    """Two worker processes of one thread and 0.75 GB each."""
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit=WORKER_MB * 10**6,
+        dashboard_address=None,
+    )
+
+
+def passes_counted():
+    """Return a list that every pass over the rows adds its title and time to."""
+    from edfkmeans.backends.dask import Chunks
+
+    titles, run = [], Chunks._run
+
+    def counted(self, parts, whole, title):
+        start = time.perf_counter()
+        result = run(self, parts, whole, title)
+        titles.append((title, time.perf_counter() - start))
+        return result
+
+    Chunks._run = counted
+    return titles
+
+
+def grow(folder: Path, n: int) -> dict:
+    """Choose k for n rows."""
+    import dask.dataframe as dd
+    from distributed import Client
+
+    from edfkmeans import select_k
+
+    source = parquet(folder, n)
+    titles = passes_counted()
+    with cluster() as workers, Client(workers) as client:
+        select_k(dd.read_parquet(source / "part0000.parquet"), 3, random_state=0)  # load kernels
+        before = set(client.run(os.getpid).values())
+        titles.clear()
+        start = time.perf_counter()
+        found = select_k(dd.read_parquet(source), K_MAX, random_state=0)
+        seconds = time.perf_counter() - start
+        peaks = list(client.run(_peak_mb).values())
+        restarted = set(client.run(os.getpid).values()) != before
+    refining = [s for title, s in titles if title.startswith("pass")]
+    return {
+        "n": n,
+        "d": 16,
+        "k_max": K_MAX,
+        "k": found.k,
+        "seconds": seconds,
+        "refining_passes": len(refining),
+        "seconds_refining": sum(refining),
+        "seconds_dof": dict(titles)["degrees of freedom"],
+        "data_mb": n * 16 * 4 / 2**20,
+        "limit_mb": 2 * WORKER_MB * 10**6 / 2**20,
+        "peak_mb_workers": sum(peaks),
+        "peak_mb_largest_worker": max(peaks),
+        "peak_mb_caller": peak_mb(),
+        "workers_restarted": restarted,
+    }
+
+
+def _peak_mb():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def true_inertia(array, centers) -> float:
+    """Sum of squared distances to the nearest centre, chunk by chunk, in double precision."""
+
+    def block(rows):
+        rows = rows.astype(np.float64)
+        best = np.full(len(rows), np.inf)
+        for center in centers:
+            np.minimum(best, ((rows - center) ** 2).sum(axis=1), out=best)
+        return best
+
+    return float(array.map_blocks(block, drop_axis=1, dtype=np.float64).sum().compute())
+
+
+def peers(folder: Path, n: int) -> list[dict]:
+    """Fit every k, by us at once and by dask-ml one after the other."""
+    import dask.dataframe as dd
+    from dask_ml.cluster import KMeans
+    from distributed import Client
+
+    from edfkmeans import fit_path
+
+    source = parquet(folder, n)
+    titles = passes_counted()
+    rows = []
+    with cluster() as workers, Client(workers):
+        fit_path(dd.read_parquet(source / "part0000.parquet"), 3, random_state=0)  # load kernels
+        titles.clear()
+
+        def all_k():
+            start = time.perf_counter()
+            path = fit_path(dd.read_parquet(source), K_MAX, random_state=0)
+            return path, time.perf_counter() - start
+
+        path, before = all_k()
+        passes = sum(title.startswith("pass") for title, _ in titles)
+        lengths = [ROWS_PER_FILE] * (n // ROWS_PER_FILE)
+        array = dd.read_parquet(source).to_dask_array(lengths=lengths)
+        KMeans(2, max_iter=1, random_state=0).fit(array[:ROWS_PER_FILE])  # load its kernels
+        for k in PEER_KS:
+            start = time.perf_counter()
+            model = KMeans(k, max_iter=passes, random_state=0).fit(array)
+            seconds = time.perf_counter() - start
+            true = true_inertia(array, model.cluster_centers_)
+            rows.append(
+                {
+                    "n": n,
+                    "k": k,
+                    "passes": passes,
+                    "seconds_dask_ml": seconds,
+                    "inertia_edfkmeans": path.inertia[k - 1],
+                    "recomputed_edfkmeans": true_inertia(array, path.centers(k)),
+                    "inertia_dask_ml": model.inertia_,
+                    "recomputed_dask_ml": true,
+                }
+            )
+            print(k, f"{seconds:.1f} s, ours {before:.1f} s for all", file=sys.stderr)
+        _, after = all_k()
+    total = sum(row["seconds_dask_ml"] for row in rows)
+    for row in rows:
+        row["seconds_dask_ml_these_k"] = total
+        row["seconds_edfkmeans_all_k_before"] = before
+        row["seconds_edfkmeans_all_k_after"] = after
+        row["above_ours_percent"] = (
+            100 * row["recomputed_dask_ml"] / row["recomputed_edfkmeans"] - 100
+        )
+    return rows
+
+
+def loss() -> list[dict]:
+    """Inertia of the path on dask above that of the path in memory."""
+    import dask.array as da
+
+    from edfkmeans import fit_path
+    from edfkmeans.simulate import SCHEMES
+
+    def large(scheme):
+        from edfkmeans.simulate import simulate
+
+        return simulate(scheme, 8, 6, 300_000, random_state=1)[0].astype(np.float32)
+
+    sets = [(name, make, 30) for name, make in small_sets().items()]
+    sets += [(scheme, lambda scheme=scheme: large(scheme), K_MAX) for scheme in SCHEMES]
+    rows = []
+    for name, make, k_max in sets:
+        X = make()
+        memory = fit_path(X, k_max, random_state=0)
+        chunks = (-(-len(X) // 7), X.shape[1])
+        dask = fit_path(da.from_array(X, chunks=chunks), k_max, random_state=0)
+        above = 100 * (dask.inertia / memory.inertia - 1)
+        rows.append(
+            {
+                "data": name,
+                "n": len(X),
+                "d": X.shape[1],
+                "k_last": k_max + 1,
+                "mean_percent": above.mean(),
+                "worst_percent": above.max(),
+                "worst_k": int(above.argmax()) + 1,
+            }
+        )
+        print(rows[-1], file=sys.stderr)
+    return rows
+
+
+def small_sets() -> dict:
+    """Four sets of scikit-learn and six of the benchmark, or simulated ones in their place."""
+    import sklearn.datasets
+
+    from edfkmeans.simulate import SCHEMES, simulate
+
+    def standard(X):
+        X = np.asarray(X, float)
+        X = X[:, X.std(axis=0) > 0]
+        return (X - X.mean(axis=0)) / X.std(axis=0)
+
+    sets = {
+        name: lambda name=name: standard(getattr(sklearn.datasets, f"load_{name}")().data)
+        for name in ("iris", "wine", "breast_cancer", "digits")
+    }
+    names = ["frogs", "mf_digits", "pen_digits", "phoneme", "satellite", "yeast_uci"]
+    for name, scheme in zip(names, SCHEMES):
+        file = BENCHMARK / f"{name}.csv.gz"
+        if file.exists():
+            sets[name] = lambda file=file: standard(
+                pd.read_csv(file).filter(regex=r"^f\d+$").to_numpy()
+            )
+        else:
+            sets[f"{scheme}, small"] = lambda scheme=scheme: simulate(
+                scheme, 8, 6, 5000, random_state=1
+            )[0]
+    return sets
+
+
+def tables() -> dict[str, str]:
+    """Make the tables of docs/large_data.md from the results."""
+
+    def read(name):
+        return pd.read_csv(RESULTS / f"{name}.csv", comment="#")
+
+    lines = [
+        "| rows | data | time | of it: passes, degrees of freedom | peak, both workers | caller |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in read("large").itertuples():
+        lines.append(
+            f"| {row.n:,} | {row.data_mb:.0f} MB | {row.seconds:.0f} s "
+            f"| {row.seconds_refining:.0f} s, {row.seconds_dof:.0f} s "
+            f"| {row.peak_mb_workers:.0f} of {row.limit_mb:.0f} MB | {row.peak_mb_caller:.0f} MB |"
+        )
+    grown = "\n".join(lines)
+
+    table = read("large_peers")
+    first = table.iloc[0]
+    lines = [
+        "| k | ours: reported, recomputed | dask-ml: reported | recomputed | above ours |",
+        "|---|---|---|---|---|",
+    ]
+    for row in table.itertuples():
+        lines.append(
+            f"| {row.k} | {row.inertia_edfkmeans:.5g}, {row.recomputed_edfkmeans:.5g} "
+            f"| {row.inertia_dask_ml:.5g} | {row.recomputed_dask_ml:.5g} "
+            f"| {row.above_ours_percent:.1f} % |"
+        )
+    lines += [
+        "",
+        f"Time: `fit_path` took {first.seconds_edfkmeans_all_k_before:.0f} s for all k = 1 .. "
+        f"{K_MAX + 1} before, and {first.seconds_edfkmeans_all_k_after:.0f} s after dask-ml's "
+        f"{first.seconds_dask_ml_these_k:.0f} s for these {len(table)} k, "
+        f"{int(first.passes)} passes each.",
+    ]
+    beside = "\n".join(lines)
+
+    lines = [
+        "| data | rows x columns | k up to | mean | worst |",
+        "|---|---|---|---|---|",
+    ]
+    for row in read("large_loss").itertuples():
+        lines.append(
+            f"| {row.data} | {row.n:,} x {row.d} | {row.k_last} | {_percent(row.mean_percent)} "
+            f"| {_percent(row.worst_percent)} |"
+        )
+    return {"grow": grown, "peers": beside, "loss": "\n".join(lines)}
+
+
+def _percent(value: float) -> str:
+    return f"{max(value, 0.0) + 0.0:.2f} %"
+
+
+def filled(text: str) -> str:
+    """Return the page's text with every table between marks made anew."""
+    for mark, table in tables().items():
+        text, found = re.subn(
+            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
+            lambda match, table=table: match[1] + table + match[2],
+            text,
+            flags=re.DOTALL,
+        )
+        assert found == 1, f"{PAGE.name} has {found} places marked {mark}"
+    return text
+
+
+def main(folder: str, *parts: str) -> None:
+    """Run the parts that are named."""
+    command = "python benchmarks/large.py FOLDER"
+    if not parts or "grow" in parts:
+        rows = [alone(__file__, "grow", folder, n) for n in (1_000_000, 10_000_000)]
+        rows[1]["times_a_tenth_of_the_rows"] = rows[1]["seconds"] / rows[0]["seconds"]
+        save("large", rows, f"{command} grow")
+    if not parts or "peers" in parts:
+        save("large_peers", peers(Path(folder), 1_000_000), f"{command} peers")
+    if not parts or "loss" in parts:
+        save("large_loss", loss(), f"{command} loss")
+    if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
+        PAGE.write_text(filled(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(grow(Path(sys.argv[3]), int(sys.argv[4]))))
+    elif len(sys.argv) < 2:
+        sys.exit(__doc__)
+    else:
+        main(*sys.argv[1:])
