@@ -45,7 +45,7 @@ def open_lazily(source: str | Path) -> Any:
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[None]:
+def connected(address: str | None, timeout: float = 10.0) -> Iterator[None]:
     """Work on the cluster of a scheduler, such as "tcp://10.0.0.1:8786"; None: in this process."""
     if address is None:
         yield
@@ -53,7 +53,7 @@ def connected(address: str | None) -> Iterator[None]:
     from distributed import Client
 
     try:
-        client = Client(address, timeout=10)
+        client = Client(address, timeout=timeout)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"No scheduler answers at {address} ({error}). Start one with `dask scheduler`, and "
