@@ -181,7 +181,7 @@ def test_one_column_works(tmp_path):
             "--k-max 500 needs at least 501 distinct rows; X has 120. Lower --k-max.",
         ),
         (["--labels", "nowhere/l.csv"], "There is no folder nowhere to write l.csv to."),
-        (["--plot", "."], ". is a folder. Name a file in it."),
+        (["--plot", "."], ". is a folder. Name a file that is not there yet."),
         (["--plot", "p.magic"], "Name a .png, .svg or .pdf file."),
         (["--labels", "x.csv", "--report", "x.csv"], "x.csv is named for two outputs."),
         (["--labels", "l.xlsx"], "--labels l.xlsx: name a file that ends in .csv, .parquet, .pq."),
@@ -255,6 +255,60 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
     assert "--truth 'groop'" in flat(unknown)
     both = run("compare", table, "--id", "who", "--truth", "who")
     assert both.exit_code == 2
+
+
+@pytest.fixture
+def parquet(table, tmp_path):
+    dask = pytest.importorskip("dask.dataframe", reason="needs dask")
+    frame = pd.read_csv(table)
+    dask.from_pandas(frame, npartitions=3).to_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+LAZY = ("--engine", "dask", "--drop", "group", "--drop", "who", "--k-max", 8)
+
+
+def test_rows_in_chunks_get_the_same_answer(parquet, table, tmp_path):
+    labels, report = tmp_path / "l.parquet", tmp_path / "r.html"
+    found = run("select", parquet, *LAZY, "--json", "-", "--labels", labels, "--report", report)
+    assert found.exit_code == 0, found.output
+    memory = run("select", table, *USED, "--json", "-")
+    lazy, here = json.loads(found.output), json.loads(memory.output)
+    for name in ("k", "sizes", "columns", "table", "confidence"):
+        assert same(lazy[name], here[name]), name
+    written = pd.read_parquet(labels)["cluster"]
+    assert np.bincount(written).tolist() == lazy["sizes"]
+    assert "in 120 rows and 3 columns" in report.read_text(encoding="utf-8")
+    again = run("select", parquet, *LAZY, "--labels", labels, "--force")
+    assert again.exit_code == 2
+    assert "l.parquet is a folder. Name a file that is not there yet." in flat(again)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--encode"], "--encode is for rows in memory."),
+        (["--scale", "robust"], "--scale robust is for rows in memory."),
+        (["--labels", "l.csv"], "with --engine dask labels are Parquet."),
+        (["--columns", "nope"], "--columns 'nope': people.parquet has no such column."),
+        (["--scheduler", "tcp://127.0.0.1:9"], "No scheduler answers at tcp://127.0.0.1:9"),
+    ],
+)
+def test_what_cannot_be_done_in_chunks(parquet, arguments, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = run("select", "people.parquet", "--engine", "dask", *arguments)
+    assert result.exit_code == 2
+    assert message in flat(result)
+
+
+def test_chunks_that_are_not_there(tmp_path, table):
+    pytest.importorskip("dask.dataframe", reason="needs dask")
+    missing = run("select", tmp_path / "no.parquet", "--engine", "dask")
+    assert (missing.exit_code, "There is no file" in flat(missing)) == (2, True)
+    text = run("select", table, "--engine", "dask")
+    assert (text.exit_code, "not numbers: 'who', 'group'" in flat(text)) == (2, True)
+    lone = run("select", table, "--scheduler", "tcp://127.0.0.1:9")
+    assert "is for --engine dask" in flat(lone)
 
 
 def test_simulate_writes_what_the_library_draws(tmp_path):

@@ -1,12 +1,13 @@
 """The command line: thin commands over the library."""
 
-import json
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 try:
     import typer
@@ -17,17 +18,12 @@ except ImportError:  # pragma: no cover - depends on what is installed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from edfkmeans.outputs import Outputs
     from edfkmeans.prepared import Prepared
-    from edfkmeans.selection import Selection
 
 from edfkmeans import __version__
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-# The version of the JSON that `select` and `compare` write; it grows when a name changes.
-SCHEMA = 1
-_PICTURES = (".png", ".svg", ".pdf")
-_TABLES = (".csv", ".parquet", ".pq")
 
 
 class Scale(StrEnum):
@@ -60,6 +56,13 @@ class Method(StrEnum):
     combined = "combined"
     paper = "paper"
     naive = "naive"
+
+
+class Engine(StrEnum):
+    """Where the rows are."""
+
+    memory = "memory"
+    dask = "dask"
 
 
 class Scheme(StrEnum):
@@ -137,6 +140,16 @@ Json = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")]
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        help="memory: read the whole table; dask: chunk by chunk, for Parquet (also folders), CSV, "
+        "TSV and Zarr larger than memory."
+    ),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="With --engine dask: a cluster's address, tcp://HOST:PORT.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the number of clusters only.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are already there.")]
 
@@ -174,29 +187,31 @@ def select(
     plot: Plot = None,
     quiet: Quiet = False,
     force: Force = False,
+    engine: EngineOption = Engine.memory,
+    scheduler: Scheduler = None,
 ) -> None:
     """Choose the number of clusters for a table.
 
     Example: edfkmeans select customers.csv --id name --labels labels.csv --report report.html
     """
+    from edfkmeans.outputs import Outputs
+
     _check_rule(method, rule)
-    _check_labels(labels)
-    _check_outputs([labels, json_file, report], force, file, plot)
-    prepared, _ = _read(file, columns, drop, id_column, encode, missing, scale)
-    _answer(
-        prepared,
-        k_max,
-        method,
-        rule,
-        confidence,
-        seed,
-        jobs,
-        labels,
-        json_file,
-        report,
-        plot,
-        quiet,
-    )
+    outputs = Outputs(labels, json_file, report, plot)
+    options = (k_max, method, rule, confidence, seed, jobs, outputs, quiet)
+    with _told():
+        outputs.check(force, file)
+        if engine is Engine.memory:
+            if scheduler is not None:
+                _stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
+            prepared, _ = _read(file, columns, drop, id_column, encode, missing, scale)
+            _answer(prepared, *options)
+            return
+        _check_dask(labels, encode, missing, id_column, scale)
+        from edfkmeans.backends.dask_files import connected
+
+        with connected(scheduler):
+            _answer(_open(file, columns, drop, scale), *options)
 
 
 @app.command()
@@ -220,26 +235,15 @@ def demo(
     """
     from sklearn.datasets import load_wine
 
+    from edfkmeans.outputs import Outputs
     from edfkmeans.prepared import prepare
 
     _check_rule(method, rule)
-    _check_labels(labels)
-    _check_outputs([labels, json_file, report], force, plot=plot)
-    prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
-    _answer(
-        prepared,
-        k_max,
-        method,
-        rule,
-        confidence,
-        seed,
-        jobs,
-        labels,
-        json_file,
-        report,
-        plot,
-        quiet,
-    )
+    outputs = Outputs(labels, json_file, report, plot)
+    with _told():
+        outputs.check(force)
+        prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
+        _answer(prepared, k_max, method, rule, confidence, seed, jobs, outputs, quiet)
 
 
 @app.command()
@@ -278,12 +282,14 @@ def compare(
     Example: edfkmeans compare customers.csv --criterion bic --criterion gap
     """
     from edfkmeans.comparison import compare
+    from edfkmeans.outputs import Outputs, about
 
-    _check_outputs([json_file], force, file, plot)
+    outputs = Outputs(json=json_file, plot=plot)
     if truth is not None and truth == id_column:
         _stop(f"--truth {truth!r} is the --id column too. Name another one.")
-    prepared, grouping = _read(file, columns, drop, id_column, encode, missing, scale, truth)
-    try:
+    with _told():
+        outputs.check(force, file)
+        prepared, grouping = _read(file, columns, drop, id_column, encode, missing, scale, truth)
         found = compare(
             prepared.X,
             [name.lower() for name in criteria] if criteria else "all",
@@ -293,15 +299,13 @@ def compare(
             n_jobs=jobs,
             progress=sys.stderr.isatty(),
         )
-    except ValueError as error:
-        _stop(f"{prepared.source}: {_as_option(error)}")
     if json_file is not None:
         table = found.table.reset_index().astype(object)
         lines = table.where(table.notna(), None).to_dict("records")
-        _write_json(json_file, _about(prepared, seed) | {"criteria": lines})
+        outputs.write_json(about(prepared, seed) | {"criteria": lines})
     if plot is not None:
-        _save_plot(found.plot()[0].figure, plot)
-    if str(json_file) != "-":
+        outputs.write_plot(found.plot()[0].figure)
+    if not outputs.to_stdout:
         from edfkmeans.terminal import show_comparison
 
         show_comparison(found, prepared)
@@ -326,15 +330,15 @@ def simulate(
     import pandas as pd
 
     from edfkmeans.files import whole
+    from edfkmeans.outputs import check_output
     from edfkmeans.simulate import SCHEMES
     from edfkmeans.simulate import simulate as draw
 
-    _check_outputs([output], force)
     name = SCHEMES[list(Scheme).index(scheme)]
-    try:
+    with _told():
+        if str(output) != "-":
+            check_output(output, force)
         X, truth = draw(name, k, d, n, random_state=seed)
-    except ValueError as error:
-        _stop(str(error))
     frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(d)]).assign(cluster=truth)
     if str(output) == "-":
         frame.to_csv(sys.stdout, index=False)
@@ -381,32 +385,49 @@ def _check_rule(method: Method, rule: Rule | None) -> None:
         )
 
 
-def _check_labels(file: Path | None) -> None:
-    if file is not None and file.suffix.lower() not in _TABLES:
-        _stop(f"--labels {file}: name a file that ends in {', '.join(_TABLES)}.")
-
-
-def _check_outputs(
-    outputs: list[Path | None], force: bool, source: Path | None = None, plot: Path | None = None
+def _check_dask(
+    labels: Path | None, encode: bool, missing: Missing | None, id_column: str | None, scale: Scale
 ) -> None:
-    """Refuse before the work what could not be written after it."""
-    outputs = [*outputs, plot]
-    named = [file for file in outputs if file is not None and str(file) != "-"]
-    for file in named:
-        if file.is_dir():
-            _stop(f"{file} is a folder. Name a file in it.")
-        if not file.parent.is_dir():
-            _stop(f"There is no folder {file.parent} to write {file.name} to. Make it first.")
-        if named.count(file) > 1:
-            _stop(f"{file} is named for two outputs. Give each a name of its own.")
-        if source is not None and source.exists() and file.exists() and file.samefile(source):
-            _stop(f"{file} is the table itself. Name another file to write to.")
-        if file.exists() and not force:
-            _stop(f"{file} is there already. Name another file, or overwrite it with --force.")
-        if not os.access(file.parent, os.W_OK):
-            _stop(f"Nothing can be written to the folder {file.parent}. Name another one.")
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        _stop(f"--plot {plot}: the picture's kind is not known. Name a .png, .svg or .pdf file.")
+    """Refuse what is only done to rows in memory."""
+    for option, given in (
+        ("--encode", encode),
+        ("--missing", missing is not None),
+        ("--id", id_column is not None),
+        ("--scale robust", scale is Scale.robust),
+    ):
+        if given:
+            _stop(f"{option} is for rows in memory. Do it before, or leave --engine dask out.")
+    if labels is not None and labels.suffix.lower() == ".csv":
+        _stop(f"--labels {labels}: with --engine dask labels are Parquet. Name a .parquet folder.")
+
+
+def _open(
+    file: Path, columns: list[str] | None, drop: list[str] | None, scale: Scale
+) -> "Prepared":
+    """Open a file that need not fit in memory."""
+    import pandas as pd
+
+    from edfkmeans.backends.dask_files import open_lazily, scaled
+    from edfkmeans.prepared import Prepared, chosen_columns
+
+    try:
+        frame = open_lazily(file)
+    except FileNotFoundError:
+        _stop(f"There is no file {file}. Check the name and the folder.")
+    if columns or drop:
+        frame = chosen_columns(frame, columns, drop, None, str(file))
+    ready = scaled(frame, scale.value, progress=sys.stderr.isatty())
+    note = "standardised" if scale is Scale.standard else "as they are"
+    return Prepared(
+        X=ready.X,
+        names=[str(name) for name in ready.names],
+        offset=ready.offset,
+        spread=ready.spread,
+        ids=pd.Series(name="row", dtype=int),
+        kept=pd.RangeIndex(0),
+        source=str(file),
+        notes=(f"Columns {note} (--scale {scale.value}).",),
+    )
 
 
 def _read(
@@ -419,29 +440,26 @@ def _read(
     scale: Scale,
     truth: str | None = None,
 ) -> "tuple[Prepared, pd.Series | None]":
-    """Read a file and prepare its rows, or leave with a message that says what to do."""
-    from edfkmeans.datafile import BadFileError, read_file
+    """Read a file and prepare its rows; also a column with a known grouping."""
+    from edfkmeans.datafile import read_file
     from edfkmeans.prepared import known_column, prepare
 
     source = "standard input" if str(file) == "-" else str(file)
     grouping = None
-    try:
-        frame, notes = read_file(file)
-        if truth is not None:
-            grouping = frame.pop(known_column(frame, truth, "--truth", source))
-        prepared = prepare(
-            frame,
-            source,
-            columns=columns,
-            drop=drop,
-            id_column=id_column,
-            encode=encode,
-            missing=None if missing is None else missing.value,
-            scale=scale.value,
-            notes=notes,
-        )
-    except BadFileError as error:
-        _stop(str(error))
+    frame, notes = read_file(file)
+    if truth is not None:
+        grouping = frame.pop(known_column(frame, truth, "--truth", source))
+    prepared = prepare(
+        frame,
+        source,
+        columns=columns,
+        drop=drop,
+        id_column=id_column,
+        encode=encode,
+        missing=None if missing is None else missing.value,
+        scale=scale.value,
+        notes=notes,
+    )
     return prepared, None if grouping is None else grouping.iloc[prepared.kept]
 
 
@@ -453,48 +471,26 @@ def _answer(
     confidence: bool,
     seed: int,
     jobs: int | None,
-    labels: Path | None,
-    json_file: Path | None,
-    report: Path | None,
-    plot: Path | None,
+    outputs: "Outputs",
     quiet: bool,
 ) -> None:
+    """Choose, write what is asked for, and show."""
     from edfkmeans.selection import select_k
 
-    if quiet and json_file is None and report is None:
+    if quiet and outputs.json is None and outputs.report is None:
         confidence = False  # no one would see it
-    try:
-        selection = select_k(
-            prepared.X,
-            k_max,
-            method=method.value,
-            rule=rule and rule.value,
-            confidence=confidence,
-            random_state=seed,
-            n_jobs=jobs,
-            progress=sys.stderr.isatty(),
-        )
-    except ValueError as error:
-        _stop(f"{prepared.source}: {_as_option(error)}")
-    if labels is not None:
-        _write_labels(labels, selection, prepared)
-    if json_file is not None:
-        _write_json(json_file, _about(prepared, seed) | selection.to_dict())
-    if plot is not None:
-        _save_plot(selection.plot().figure, plot)
-    if report is not None:
-        selection.to_html(
-            report,
-            prepared.X,
-            names=prepared.names,
-            ids=prepared.ids,
-            offset=prepared.offset,
-            unit=prepared.spread,
-            title=f"How many clusters in {prepared.source}?",
-            notes=prepared.notes,
-            command=shlex.join(["edfkmeans", *sys.argv[1:]]),
-        )
-    if str(json_file) == "-":
+    selection = select_k(
+        prepared.X,
+        k_max,
+        method=method.value,
+        rule=rule and rule.value,
+        confidence=confidence,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=sys.stderr.isatty(),
+    )
+    outputs.write(selection, prepared, seed, shlex.join(["edfkmeans", *sys.argv[1:]]))
+    if outputs.to_stdout:
         return
     if quiet:
         print(selection.k)
@@ -502,71 +498,18 @@ def _answer(
     from edfkmeans.terminal import show_selection
 
     show_selection(selection, prepared)
-    for what, file in (("labels", labels), ("JSON", json_file), ("plot", plot), ("report", report)):
-        if file is not None:
-            print(f"Wrote the {what}: {file}")
+    for name, file in outputs.named.items():
+        print(f"Wrote the {name}: {file}")
 
 
-def _write_labels(file: Path, selection: "Selection", prepared: "Prepared") -> None:
-    import pandas as pd
-
-    from edfkmeans.files import whole
-
-    frame = pd.DataFrame(
-        {
-            str(prepared.ids.name): prepared.ids,
-            "cluster": selection.labels,
-            "ambiguity": selection.ambiguity,
-        }
-    )
-    with whole(file) as part:
-        if file.suffix.lower() != ".csv":
-            frame.to_parquet(part, index=False)
-        else:
-            frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
-            frame.to_csv(part, index=False, float_format="%.6g", lineterminator="\n")
-
-
-def _harmless(value: Any) -> Any:
-    """Keep a spreadsheet from running a text as a formula."""
-    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    return f"'{value}" if risky else value
-
-
-def _about(prepared: "Prepared", seed: int) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "edfkmeans": __version__,
-        "source": prepared.source,
-        "columns": prepared.names,
-        "offset": prepared.offset.tolist(),
-        "spread": prepared.spread.tolist(),
-        "notes": list(prepared.notes),
-        "seed": seed,
-    }
-
-
-def _write_json(file: Path, content: dict[str, Any]) -> None:
-    from edfkmeans.files import whole
-
-    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    if str(file) == "-":
-        sys.stdout.write(text)
-        return
-    with whole(file) as part:
-        part.write_text(text, encoding="utf-8")
-
-
-def _save_plot(figure: Any, file: Path) -> None:
-    from edfkmeans.files import whole
-
-    with whole(file) as part:
-        figure.savefig(part, dpi=150)
-
-
-def _as_option(error: ValueError) -> str:
-    """Speak of options as they are typed."""
-    return str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what is wrong with a file or an option into a message."""
+    try:
+        yield
+    except (ValueError, TypeError, ImportError) as error:
+        text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
+        _stop(text)
 
 
 def _stop(message: str) -> NoReturn:

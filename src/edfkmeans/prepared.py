@@ -86,7 +86,7 @@ def prepare(
         ids = frame.iloc[:, 0].rename("row")
         frame = frame.iloc[:, 1:]
         told.append("The first column has no name and counts the rows: taken as the row's id.")
-    frame = _chosen(frame, columns, drop, id_column, source)
+    frame = chosen_columns(frame, columns, drop, id_column, source)
     frame = _numbers(frame, encode, source, told)
     frame = _without_missing(frame, missing, source, told)
     ids = ids.loc[frame.index]
@@ -124,7 +124,7 @@ def _counts_rows(column: pd.Series) -> bool:
     return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
 
 
-def known_column(frame: pd.DataFrame, name: str, option: str, source: str) -> str:
+def known_column(frame: Any, name: str, option: str, source: str) -> str:
     """Return the name of a column, or say which ones there are."""
     if name in frame.columns:
         return name
@@ -139,14 +139,14 @@ def known_column(frame: pd.DataFrame, name: str, option: str, source: str) -> st
     )
 
 
-def _chosen(
-    frame: pd.DataFrame,
+def chosen_columns(
+    frame: Any,
     columns: list[str] | None,
     drop: list[str] | None,
     id_column: str | None,
     source: str,
-) -> pd.DataFrame:
-    """Leave the columns that are asked for."""
+) -> Any:
+    """Leave the columns of a data frame, in memory or not, that are asked for."""
     if columns:
         frame = frame[[known_column(frame, name, "--columns", source) for name in columns]]
     gone = [known_column(frame, name, "--drop", source) for name in drop or []]

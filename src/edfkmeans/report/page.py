@@ -41,6 +41,7 @@ def write_report(
     title: str = "How many clusters?",
     notes: Sequence[str] = (),
     command: str | None = None,
+    n_rows: int | None = None,
 ) -> None:
     """Write a report as one HTML file that needs no network.
 
@@ -62,6 +63,8 @@ def write_report(
         What was done to the data, in words.
     command : str, optional
         How to get the same answer again.
+    n_rows : int, optional
+        Number of rows in all, where X is a sample of them.
 
     Examples
     --------
@@ -107,6 +110,7 @@ def write_report(
     text = template.render(
         title=title,
         selection=selection,
+        n_rows=n_rows or selection.path.n_samples,
         n_resamples=N_RESAMPLES,
         shares=_shares(selection),
         measures={k: v for k, v in _MEASURES.items() if k in selection.table},

@@ -1,0 +1,173 @@
+"""Outputs: the files that a command is to write, checked before the work and written after it."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from edfkmeans.datafile import BadFileError
+from edfkmeans.files import whole
+from edfkmeans.prepared import Prepared
+from edfkmeans.selection import Selection
+from edfkmeans.table import is_dask
+
+# The version of the JSON; it grows when a name in it changes.
+SCHEMA = 1
+_PICTURES = (".png", ".svg", ".pdf")
+_TABLES = (".csv", ".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write; None for those not asked for, ``-`` for standard output (JSON only)."""
+
+    labels: Path | None = None
+    json: Path | None = None
+    report: Path | None = None
+    plot: Path | None = None
+
+    @property
+    def named(self) -> dict[str, Path]:
+        """What is asked for, by the name of the option."""
+        options = {"labels": self.labels, "json": self.json, "report": self.report}
+        options["plot"] = self.plot
+        return {name: file for name, file in options.items() if file is not None}
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether standard output belongs to the JSON."""
+        return str(self.json) == "-"
+
+    def check(self, force: bool, source: Path | None = None) -> None:
+        """Refuse before the work what could not be written after it."""
+        if self.labels is not None and self.labels.suffix.lower() not in _TABLES:
+            raise BadFileError(
+                f"--labels {self.labels}: name a file that ends in {', '.join(_TABLES)}."
+            )
+        files = [file for name, file in self.named.items() if (name, str(file)) != ("json", "-")]
+        for file in files:
+            check_output(file, force, source)
+            if files.count(file) > 1:
+                raise BadFileError(f"{file} is named for two outputs. Give each a name of its own.")
+        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
+            raise BadFileError(
+                f"--plot {self.plot}: the picture's kind is not known. Name a .png, .svg or .pdf "
+                "file."
+            )
+
+    def write(self, selection: Selection, prepared: Prepared, seed: int, command: str) -> None:
+        """Write what is asked for, each file whole or not at all."""
+        if self.labels is not None:
+            _write_labels(self.labels, selection, prepared)
+        if self.json is not None:
+            self.write_json(about(prepared, seed) | selection.to_dict())
+        if self.plot is not None:
+            self.write_plot(selection.plot().figure)
+        if self.report is not None:
+            _write_report(self.report, selection, prepared, command)
+
+    def write_json(self, content: dict[str, Any]) -> None:
+        """Write something as JSON."""
+        text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+        if self.to_stdout:
+            sys.stdout.write(text)
+        elif self.json is not None:
+            with whole(self.json) as part:
+                part.write_text(text, encoding="utf-8")
+
+    def write_plot(self, figure: Any) -> None:
+        """Save a figure."""
+        if self.plot is not None:
+            with whole(self.plot) as part:
+                figure.savefig(part, dpi=150)
+
+
+def check_output(file: Path, force: bool, source: Path | None = None) -> None:
+    """Refuse a file that cannot or should not be written."""
+    if file.is_dir():
+        raise BadFileError(f"{file} is a folder. Name a file that is not there yet.")
+    if not file.parent.is_dir():
+        raise BadFileError(
+            f"There is no folder {file.parent} to write {file.name} to. Make it first."
+        )
+    if source is not None and source.exists() and file.exists() and file.samefile(source):
+        raise BadFileError(f"{file} is the table itself. Name another file to write to.")
+    if file.exists() and not force:
+        raise BadFileError(
+            f"{file} is there already. Name another file, or overwrite it with --force."
+        )
+    if not os.access(file.parent, os.W_OK):
+        raise BadFileError(f"Nothing can be written to the folder {file.parent}. Name another one.")
+
+
+def about(prepared: Prepared, seed: int) -> dict[str, Any]:
+    """Tell in the JSON what was looked at, and with which version."""
+    from edfkmeans import __version__
+
+    return {
+        "schema": SCHEMA,
+        "edfkmeans": __version__,
+        "source": prepared.source,
+        "columns": prepared.names,
+        "offset": prepared.offset.tolist(),
+        "spread": prepared.spread.tolist(),
+        "notes": list(prepared.notes),
+        "seed": seed,
+    }
+
+
+def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
+    if is_dask(prepared.X):
+        from edfkmeans.backends.dask_files import write_labels
+
+        part = file.with_name(f".{file.name}-part")
+        write_labels(selection.labels, part)
+        part.rename(file)
+        return
+    frame = pd.DataFrame(
+        {
+            str(prepared.ids.name): prepared.ids,
+            "cluster": selection.labels,
+            "ambiguity": selection.ambiguity,
+        }
+    )
+    with whole(file) as part:
+        if file.suffix.lower() != ".csv":
+            frame.to_parquet(part, index=False)
+        else:
+            frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
+            frame.to_csv(part, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _harmless(value: Any) -> Any:
+    """Keep a spreadsheet from running a text as a formula."""
+    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{value}" if risky else value
+
+
+def _write_report(file: Path, selection: Selection, prepared: Prepared, command: str) -> None:
+    notes, ids, X = list(prepared.notes), prepared.ids, prepared.X
+    n_rows = selection.path.n_samples
+    if is_dask(X):
+        selection, rows = selection.sample()
+        X, ids = rows.to_numpy(), rows.index.to_series() + 1
+        if len(rows) < n_rows:
+            notes.append(
+                f"Sizes, means and rows shown are those of a sample of {len(rows):,} rows."
+            )
+    selection.to_html(
+        file,
+        X,
+        names=prepared.names,
+        ids=ids,
+        offset=prepared.offset,
+        unit=prepared.spread,
+        title=f"How many clusters in {prepared.source}?",
+        notes=notes,
+        command=command,
+        n_rows=n_rows,
+    )
