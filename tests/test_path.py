@@ -128,7 +128,7 @@ def test_progress_is_shown_when_asked(monkeypatch, wine, capsys):
     assert capsys.readouterr().err == ""
     fit_path(wine, k_max=3, n_init=2, random_state=0, progress=True)
     assert capsys.readouterr().err == ""  # too short to be worth it
-    monkeypatch.setattr("edfkmeans.path.PATIENCE", 0)
+    monkeypatch.setattr("edfkmeans.fitting.PATIENCE", 0)
     fit_path(wine, k_max=3, n_init=2, random_state=0, progress=True)
     assert "inertia=" in capsys.readouterr().err
 

@@ -4,12 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edfkmeans.candidates import Candidate
     from edfkmeans.comparison import Comparison, compare
     from edfkmeans.dof import DegreesOfFreedom, degrees_of_freedom
     from edfkmeans.estimator import EDFKMeans
-    from edfkmeans.path import KMeansPath, fit_path
+    from edfkmeans.fitting import fit_path
+    from edfkmeans.path import KMeansPath
     from edfkmeans.scoring import score
-    from edfkmeans.selection import Candidate, Selection, select_k
+    from edfkmeans.selection import Selection, select_k
 
 __version__ = "0.1.0"
 
@@ -30,7 +32,7 @@ __all__ = [
 # Where the public names live. They are imported on first use, so that `import edfkmeans` and
 # `edfkmeans --help` do not wait for scikit-learn and numba.
 _HOMES = {
-    "Candidate": "selection",
+    "Candidate": "candidates",
     "Comparison": "comparison",
     "DegreesOfFreedom": "dof",
     "EDFKMeans": "estimator",
@@ -38,7 +40,7 @@ _HOMES = {
     "Selection": "selection",
     "compare": "comparison",
     "degrees_of_freedom": "dof",
-    "fit_path": "path",
+    "fit_path": "fitting",
     "score": "scoring",
     "select_k": "selection",
 }

@@ -13,15 +13,8 @@ from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.chunked import ChunkedTable
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
-from edfkmeans.path import (
-    PATIENCE,
-    Fits,
-    KMeansPath,
-    check_k_max,
-    check_path,
-    fit_table,
-    read_data,
-)
+from edfkmeans.fitting import PATIENCE, Fits, check_k_max, fit_table, read_data
+from edfkmeans.path import KMeansPath, check_path
 from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, encode_labels
 

@@ -7,7 +7,8 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from edfkmeans.backends.threads import Threads
-from edfkmeans.path import PATIENCE, Fits, KMeansPath, fit_table
+from edfkmeans.fitting import PATIENCE, Fits, fit_table
+from edfkmeans.path import KMeansPath
 from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, count_distinct, read_table
 from edfkmeans.verdict import Method, judge

@@ -8,7 +8,8 @@ import numpy as np
 
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
-from edfkmeans.path import ChunkedPath, KMeansPath, fit_table
+from edfkmeans.fitting import fit_table
+from edfkmeans.path import ChunkedPath, KMeansPath
 from edfkmeans.seeding import entropy
 from edfkmeans.table import Floats, Table, check_one_of, encode_labels, is_dask, read_table
 from edfkmeans.terms import chunked_terms, pilot_sigma, point_terms

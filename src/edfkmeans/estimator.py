@@ -13,8 +13,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from edfkmeans.fit import Labels
+from edfkmeans.fitting import Fits
 from edfkmeans.kernels import lloyd
-from edfkmeans.path import Fits
 from edfkmeans.selection import Selection, select_k
 from edfkmeans.table import Floats, Values, check_numeric, is_dask
 from edfkmeans.verdict import Method

@@ -7,7 +7,7 @@ import pandas as pd
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria import Labelling, Work, registered
 from edfkmeans.fit import Fit, fit_of_labels
-from edfkmeans.path import DEFAULT_K_MAX, fit_table
+from edfkmeans.fitting import DEFAULT_K_MAX, fit_table
 from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, count_distinct, encode_labels, read_table
 

@@ -8,23 +8,16 @@ import pandas as pd
 
 from edfkmeans import choice
 from edfkmeans.backends.threads import Threads, effective_jobs
+from edfkmeans.candidates import Candidate, candidates_of
 from edfkmeans.confidence import N_RESAMPLES, resample
 from edfkmeans.fit import Labels
-from edfkmeans.path import (
-    FITS,
-    ChunkedPath,
-    Fits,
-    KMeansPath,
-    check_k_max,
-    check_path,
-    fit_table,
-    read_data,
-)
+from edfkmeans.fitting import FITS, Fits, check_k_max, fit_table, read_data
+from edfkmeans.path import ChunkedPath, KMeansPath, check_path
 from edfkmeans.seeding import entropy
 from edfkmeans.structure import Structure
 from edfkmeans.table import Floats, check_one_of, count_distinct
 from edfkmeans.terms import ambiguity_of
-from edfkmeans.verdict import METHODS, Method, Verdict, judge
+from edfkmeans.verdict import METHODS, Method, judge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,26 +25,6 @@ if TYPE_CHECKING:
 
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Another k worth a look, which was not chosen.
-
-    Attributes
-    ----------
-    k : int
-    bic : float
-    distance : float
-        Its BIC less that of the chosen k; negative where it is lower.
-    reason : str
-        What speaks for and against it, in words.
-    """
-
-    k: int
-    bic: float
-    distance: float
-    reason: str
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -405,7 +378,7 @@ def select_k(
     return Selection(
         k=judged.k,
         table=judged.table,
-        candidates=_candidates(judged, shares),
+        candidates=candidates_of(judged, shares),
         path=path,
         method=method,
         rule=rule,
@@ -413,31 +386,3 @@ def select_k(
         confidence=shares,
         ambiguity=ambiguity,
     )
-
-
-def _candidates(judged: Verdict, shares: pd.Series | None) -> tuple[Candidate, ...]:
-    """Say of every other k what speaks for and against it; those chosen in resamples first."""
-    table = judged.table
-    others = judged.others
-    if shares is not None:
-        often = shares.drop(judged.k, errors="ignore").sort_values(ascending=False, kind="stable")
-        chosen = [int(k) for k in often.index]
-        others = chosen + [k for k in others if k not in chosen]
-    elif judged.k == 1 and "silhouette_above" in table:
-        others = [k for k in others if table["silhouette_above"][k] > 0]
-    found = []
-    for k in others:
-        distance = float(table["bic"][k] - table["bic"][judged.k])
-        reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
-        if "silhouette_above" in table and k > 1:
-            other = table["silhouette_above"][k]
-            text = f"silhouette stands out by {other:.2f}"
-            if judged.k > 1:
-                mine = table["silhouette_above"][judged.k]
-                more = "more" if other > mine else "less"
-                text = f"silhouette stands out {more} ({other:.2f}, not {mine:.2f})"
-            reasons.append(text)
-        if shares is not None:
-            reasons.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")
-        found.append(Candidate(k, float(table["bic"][k]), distance, ", ".join(reasons)))
-    return tuple(found)

@@ -13,7 +13,8 @@ from edfkmeans.criteria import Criterion, Given, Work
 from edfkmeans.criteria.combined import SILHOUETTE_ROWS, Combined, StructureTest
 from edfkmeans.criteria.information import Dof, Information
 from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
-from edfkmeans.path import PATIENCE, KMeansPath
+from edfkmeans.fitting import PATIENCE
+from edfkmeans.path import KMeansPath
 from edfkmeans.smoothing import smooth
 from edfkmeans.structure import Structure
 from edfkmeans.table import Floats, Table

@@ -20,8 +20,9 @@ from edfkmeans.criteria.criterion import (
     register,
 )
 from edfkmeans.criteria.information import Information
+from edfkmeans.fitting import fit_table
 from edfkmeans.kernels import lloyd
-from edfkmeans.path import KMeansPath, fit_table
+from edfkmeans.path import KMeansPath
 from edfkmeans.table import Table, Values, check_whole, count_distinct, read_table
 
 # Streams of the halves: no need shares them.
