@@ -60,6 +60,10 @@ def _sure(selection: Selection) -> str:
     return f", chosen in {100 * share:.0f} % of random parts of the rows"
 
 
+def _short(value: float) -> str:
+    return f"{value:.1f}" if abs(value) < 1e7 else f"{value:.8g}"
+
+
 def _table(selection: Selection, minima: list[int]) -> RichTable:
     with_silhouette = "silhouette" in selection.table
     table = RichTable("k", "inertia", "df", "BIC")
@@ -72,7 +76,7 @@ def _table(selection: Selection, minima: list[int]) -> RichTable:
     for k, row in selection.table.iterrows():
         chosen = k == selection.k
         mark = "<- chosen" if chosen else "candidate" if k in minima else ""
-        cells = [f"{k}", f"{row.inertia:.6g}", f"{row.dof:.1f}", f"{row.bic:.1f}"]
+        cells = [f"{k}", f"{row.inertia:.6g}", _short(row.dof), _short(row.bic)]
         if with_silhouette:
             pair = (row.silhouette, row.silhouette_above)
             cells += ["" if value != value else f"{value:.3f}" for value in pair]
