@@ -4,10 +4,10 @@ Run with: python benchmarks/large.py FOLDER [grow] [peers] [loss]     (all three
 
 FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `grow`: 1e6 and 1e7 rows
 of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: k = 2 .. 16 of 1e6
-rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers, one
-after the other, ours before and after; the inertia of both recomputed. `loss`: inertia against that of
-the path in memory, on ten data sets that fit in the sample and on six of 300000 rows that do not.
-The tables of docs/large_data.md are made anew at the end.
+rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers,
+one after the other, ours before and after; the inertia of both recomputed. `loss`: inertia
+against that of the path in memory, on ten data sets that fit in the sample and on six of 300000
+rows that do not. The tables of docs/large_data.md are made anew at the end.
 """
 
 import json
