@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import sys
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +62,21 @@ class Outputs:
             )
 
     def write(self, selection: Selection, prepared: Prepared, seed: int, command: str) -> None:
-        """Write what is asked for, each file whole or not at all."""
-        if self.labels is not None:
-            _write_labels(self.labels, selection, prepared)
-        if self.json is not None:
-            self.write_json(about(prepared, seed) | selection.to_dict())
-        if self.plot is not None:
-            self.write_plot(selection.plot().figure)
-        if self.report is not None:
-            _write_report(self.report, selection, prepared, command)
+        """Write what is asked for: all files, each whole, or none."""
+        with ExitStack() as stack:
+            parts = self
+            for name, file in self.named.items():
+                # Labels in chunks are a folder, and standard output is no file.
+                if str(file) != "-" and not (name == "labels" and is_dask(prepared.X)):
+                    parts = replace(parts, **{name: stack.enter_context(whole(file))})
+            if parts.report is not None:
+                _write_report(parts.report, selection, prepared, command)
+            if parts.plot is not None:
+                parts.write_plot(selection.plot().figure)
+            if parts.labels is not None:
+                _write_labels(parts.labels, selection, prepared)
+            if parts.json is not None:
+                parts.write_json(about(prepared, seed) | selection.to_dict())
 
     def write_json(self, content: dict[str, Any]) -> None:
         """Write something as JSON."""
@@ -125,8 +133,11 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
         from edfkmeans.backends.dask_files import write_labels
 
         part = file.with_name(f".{file.name}-part")
-        write_labels(selection.labels, part)
-        part.rename(file)
+        try:
+            write_labels(selection.labels, part)
+            part.rename(file)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
         return
     frame = pd.DataFrame(
         {
