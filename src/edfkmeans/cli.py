@@ -199,12 +199,11 @@ def compare(
             n_jobs=jobs,
             progress=sys.stderr.isatty(),
         )
-    if json_file is not None:
-        table = found.table.reset_index().astype(object)
-        lines = table.where(table.notna(), None).to_dict("records")
-        outputs.write_json(about(prepared, seed) | {"criteria": lines})
-    if plot is not None:
-        outputs.write_plot(found.plot()[0].figure)
+    table = found.table.reset_index().astype(object)
+    lines = table.where(table.notna(), None).to_dict("records")
+    outputs.write_comparison(
+        about(prepared, seed) | {"criteria": lines}, lambda: found.plot()[0].figure
+    )
     if not outputs.to_stdout:
         with _written(outputs):
             from edfkmeans.terminal import show_comparison
