@@ -164,12 +164,13 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
         frame.to_parquet(file, index=False)
     else:
         frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
+        frame.columns = frame.columns.map(_harmless)
         frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def _harmless(value: Any) -> Any:
     """Keep a spreadsheet from running a text as a formula."""
-    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n")
     return f"'{value}" if risky else value
 
 
