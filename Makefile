@@ -38,6 +38,12 @@ audit: $(VENV)/.dev
 	  echo "NOT AUDITED: the vulnerability service could not be reached. Run it again when online."; \
 	  exit 1; \
 	fi; \
+	missed=$$(grep -c 'could not be audited' $(VENV)/audit.txt); \
+	if [ "$$missed" -gt 0 ]; then \
+	  echo "NOT AUDITED: the vulnerability service knows nothing of $$missed packages (a mirror?):"; \
+	  grep 'could not be audited' $(VENV)/audit.txt | cut -d' ' -f1 | paste -sd' ' | fold -sw 100; \
+	  exit 1; \
+	fi; \
 	cat $(VENV)/audit.txt; exit $$code
 
 # The suite with the oldest versions that are supported and with the newest, on every Python named.
