@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?=
 OPTIONS ?=
 
-.PHONY: run test setup lint docs docs-pictures bench reproduce dist clean
+.PHONY: run test test-matrix setup lint audit docs docs-pictures bench load reproduce dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -27,6 +27,48 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Known vulnerabilities of what is installed. Without an answer from the service it fails and says so.
+audit: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	@$(BIN)/pip-audit --skip-editable --progress-spinner off --timeout 20 > $(VENV)/audit.txt 2>&1; \
+	code=$$?; \
+	if grep -qE 'ConnectionError|ServiceError|HTTPError|Max retries|timed out|SSLError' $(VENV)/audit.txt; then \
+	  tail -n 1 $(VENV)/audit.txt; \
+	  echo "NOT AUDITED: the vulnerability service could not be reached. Run it again when online."; \
+	  exit 1; \
+	fi; \
+	missed=$$(grep -c 'could not be audited' $(VENV)/audit.txt); \
+	if [ "$$missed" -gt 0 ]; then \
+	  echo "NOT AUDITED: the vulnerability service knows nothing of $$missed packages (a mirror?):"; \
+	  grep 'could not be audited' $(VENV)/audit.txt | cut -d' ' -f1 | paste -sd' ' | fold -sw 100; \
+	  exit 1; \
+	fi; \
+	cat $(VENV)/audit.txt; exit $$code
+
+# The suite with the oldest versions that are supported and with the newest, on every Python named.
+PYTHONS ?= $(PYTHON)
+MATRIX := build/matrix
+test-matrix:
+	@set -e; for python in $(PYTHONS); do for versions in oldest newest; do \
+	  tag=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  if [ $$versions = oldest ] && [ $$tag != 3.11 ] && [ $$tag != 3.12 ]; then \
+	    echo "== Python $$tag, oldest: left out (numpy 1.26 and numba 0.60 end at Python 3.12)"; continue; \
+	  fi; \
+	  echo "== Python $$tag, $$versions versions"; \
+	  folder=$(MATRIX)/$$tag-$$versions; \
+	  [ -x $$folder/bin/python ] || $$python -m venv $$folder; \
+	  if [ $$versions = oldest ]; then limit="-c tests/oldest.txt"; else limit="--upgrade"; fi; \
+	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check $$limit --editable '.[dev]'; \
+	  NUMBA_CACHE_DIR=$(CURDIR)/$$folder/numba $$folder/bin/python -m pytest -n 2 -p no:cacheprovider \
+	    --ignore=tests/test_docs.py --ignore=tests/test_report.py; \
+	done; done
+
+# Memory, threads and file handles under load: LOAD=3600 at night.
+LOAD ?= 120
+load: $(VENV)/.dev
+	$(BIN)/python benchmarks/load.py $(LOAD)
+	$(BIN)/python benchmarks/interrupt.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -22,9 +22,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import cells
-import runner
-import sets
+try:
+    import cells
+    import runner
+    import sets
+except KeyboardInterrupt:  # they take a second
+    print("\nInterrupted; nothing was written.", file=sys.stderr)
+    sys.exit(130)
 
 HERE = Path(__file__).parent
 PROFILES = ("full", "smoke")

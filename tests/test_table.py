@@ -66,7 +66,7 @@ def test_data_without_an_answer(door, data, message):
 
 
 def test_missing_values_are_named_by_column():
-    frame = pd.DataFrame(X, columns=["age", "income", "visits"])
+    frame = pd.DataFrame(X.copy(), columns=["age", "income", "visits"])
     frame.loc[4, "income"] = np.nan
     frame.loc[9, "visits"] = np.inf
     with pytest.raises(

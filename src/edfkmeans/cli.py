@@ -199,16 +199,16 @@ def compare(
             n_jobs=jobs,
             progress=sys.stderr.isatty(),
         )
-    if json_file is not None:
-        table = found.table.reset_index().astype(object)
-        lines = table.where(table.notna(), None).to_dict("records")
-        outputs.write_json(about(prepared, seed) | {"criteria": lines})
-    if plot is not None:
-        outputs.write_plot(found.plot()[0].figure)
+    table = found.table.reset_index().astype(object)
+    lines = table.where(table.notna(), None).to_dict("records")
+    outputs.write_comparison(
+        about(prepared, seed) | {"criteria": lines}, lambda: found.plot()[0].figure
+    )
     if not outputs.to_stdout:
-        from edfkmeans.terminal import show_comparison
+        with _written(outputs):
+            from edfkmeans.terminal import show_comparison
 
-        show_comparison(found, prepared)
+            show_comparison(found, prepared)
 
 
 @app.command()
@@ -269,7 +269,7 @@ def info() -> None:
 
 
 def main() -> None:
-    """Run the command line; the entry point of the installed command."""
+    """Run the command line."""
     try:
         app()
     except BrokenPipeError:  # whoever read has had enough, such as `| head`
@@ -392,14 +392,15 @@ def _answer(
     outputs.write(selection, prepared, seed, shlex.join(["edfkmeans", *sys.argv[1:]]))
     if outputs.to_stdout:
         return
-    if quiet:
-        print(selection.k)
-        return
-    from edfkmeans.terminal import show_selection
+    with _written(outputs):
+        if quiet:
+            print(selection.k)
+            return
+        from edfkmeans.terminal import show_selection
 
-    show_selection(selection, prepared)
-    for name, file in outputs.named.items():
-        print(f"Wrote the {name}: {file}")
+        show_selection(selection, prepared)
+        for name, file in outputs.named.items():
+            print(f"Wrote the {name}: {file}")
 
 
 @contextmanager
@@ -410,6 +411,18 @@ def _told() -> Iterator[None]:
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         _stop(text)
+
+
+@contextmanager
+def _written(outputs: "Outputs") -> Iterator[None]:
+    """Say of an interrupt that comes after the files that they are there."""
+    try:
+        yield
+    except SystemExit:
+        if outputs.named:
+            print("\nInterrupted; the files were written.", file=sys.stderr)
+            raise typer.Exit(130) from None
+        raise
 
 
 def _stop(message: str) -> NoReturn:

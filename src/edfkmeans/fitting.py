@@ -81,8 +81,8 @@ def fit_path(
     >>> from edfkmeans import fit_path
     >>> X = StandardScaler().fit_transform(load_wine().data)
     >>> path = fit_path(X, k_max=10, random_state=0)
-    >>> path.labels(3).shape, path.centers(3).shape, path.sizes(3).sum()
-    ((178,), (3, 13), np.int64(178))
+    >>> path.labels(3).shape, path.centers(3).shape, int(path.sizes(3).sum())
+    ((178,), (3, 13), 178)
     """
     table, random_state = read_data(X, random_state, progress=progress)
     return fit_table(

@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -60,30 +63,49 @@ class Outputs:
             )
 
     def write(self, selection: Selection, prepared: Prepared, seed: int, command: str) -> None:
-        """Write what is asked for, each file whole or not at all."""
-        if self.labels is not None:
-            _write_labels(self.labels, selection, prepared)
-        if self.json is not None:
-            self.write_json(about(prepared, seed) | selection.to_dict())
-        if self.plot is not None:
-            self.write_plot(selection.plot().figure)
-        if self.report is not None:
-            _write_report(self.report, selection, prepared, command)
+        """Write what is asked for: all files, each whole, or none."""
+        with self._parts(is_dask(prepared.X)) as parts:
+            if parts.report is not None:
+                _write_report(parts.report, selection, prepared, command)
+            if parts.plot is not None:
+                parts._write_plot(selection.plot().figure)
+            if parts.labels is not None:
+                _write_labels(parts.labels, selection, prepared)
+            if parts.json is not None:
+                parts._write_json(about(prepared, seed) | selection.to_dict())
 
-    def write_json(self, content: dict[str, Any]) -> None:
+    def write_comparison(self, content: dict[str, Any], figure: Callable[[], Any]) -> None:
+        """Write what is asked for of a comparison: all files, each whole, or none."""
+        with self._parts() as parts:
+            if parts.plot is not None:
+                parts._write_plot(figure())
+            if parts.json is not None:
+                parts._write_json(content)
+
+    @contextmanager
+    def _parts(self, folder_of_labels: bool = False) -> Iterator[Self]:
+        """Give temporary files, which take the place of the named ones if all goes well."""
+        with ExitStack() as stack:
+            parts = self
+            for name, file in self.named.items():
+                if (name, str(file)) != ("json", "-") and not (
+                    folder_of_labels and name == "labels"
+                ):
+                    parts = replace(parts, **{name: stack.enter_context(whole(file))})
+            yield parts
+
+    def _write_json(self, content: dict[str, Any]) -> None:
         """Write something as JSON."""
         text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
         if self.to_stdout:
             sys.stdout.write(text)
         elif self.json is not None:
-            with whole(self.json) as part:
-                part.write_text(text, encoding="utf-8")
+            self.json.write_text(text, encoding="utf-8")
 
-    def write_plot(self, figure: Any) -> None:
+    def _write_plot(self, figure: Any) -> None:
         """Save a figure."""
         if self.plot is not None:
-            with whole(self.plot) as part:
-                figure.savefig(part, dpi=150)
+            figure.savefig(self.plot, dpi=150)
 
 
 def check_output(file: Path, force: bool, source: Path | None = None) -> None:
@@ -125,8 +147,11 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
         from edfkmeans.backends.dask_files import write_labels
 
         part = file.with_name(f".{file.name}-part")
-        write_labels(selection.labels, part)
-        part.rename(file)
+        try:
+            write_labels(selection.labels, part)
+            part.rename(file)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
         return
     frame = pd.DataFrame(
         {
@@ -135,17 +160,17 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
             "ambiguity": selection.ambiguity,
         }
     )
-    with whole(file) as part:
-        if file.suffix.lower() != ".csv":
-            frame.to_parquet(part, index=False)
-        else:
-            frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
-            frame.to_csv(part, index=False, float_format="%.6g", lineterminator="\n")
+    if file.suffix.lower() != ".csv":
+        frame.to_parquet(file, index=False)
+    else:
+        frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
+        frame.columns = frame.columns.map(_harmless)
+        frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def _harmless(value: Any) -> Any:
     """Keep a spreadsheet from running a text as a formula."""
-    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n")
     return f"'{value}" if risky else value
 
 

@@ -50,8 +50,8 @@ class Chunks:
     >>> chunks = Chunks(da.ones((10, 2), chunks=(4, 2)))
     >>> chunks.sizes
     (4, 4, 2)
-    >>> chunks.add_up(lambda rows, factor: factor * rows.sum(), 3.0)
-    np.float64(60.0)
+    >>> float(chunks.add_up(lambda rows, factor: factor * rows.sum(), 3.0))
+    60.0
     """
 
     def __init__(self, X: Any, progress: bool = False) -> None:
