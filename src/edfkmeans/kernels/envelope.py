@@ -29,6 +29,7 @@ from edfkmeans.kernels.compile import kernel
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+_TOUCH = 1e-15
 
 
 @kernel
@@ -63,7 +64,9 @@ def _side(
             B = side * (slope[l] - slope[owner])
             C = F[l] - F[owner]
             discriminant = B * B - A * C
-            if discriminant < 0.0:
+            # A parabola that only touches from above is passed by: rounding might lead there, and
+            # then not back.
+            if discriminant < 0.0 or (A > 0.0 and discriminant <= _TOUCH * B * B):
                 continue
             # The root where the difference falls, in the form without cancellation.
             root = math.sqrt(discriminant)
