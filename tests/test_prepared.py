@@ -21,7 +21,8 @@ def ready(frame=FRAME, **options):
 def test_scales_are_those_of_scikit_learn(scale, peer):
     found = ready(id_column="name", scale=scale)
     np.testing.assert_allclose(found.X, peer.fit_transform(FRAME[["x", "y", "z"]]), atol=1e-12)
-    np.testing.assert_allclose(found.X * found.spread + found.offset, FRAME[["x", "y", "z"]])
+    original = found.X * found.spread + found.offset
+    np.testing.assert_allclose(original, FRAME[["x", "y", "z"]], atol=1e-12)
     assert found.notes[-1].endswith(f"(--scale {scale}).")
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import sys
 import warnings
+import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def read_file(place: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if content[:2] == b"\x1f\x8b":
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise BadFileError(
                 f"{source} looks compressed by gzip but cannot be unpacked: {error}. Is the file "
                 "whole?"
@@ -129,12 +130,15 @@ def _decoded(content: bytes, source: str) -> str:
 
 def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
     if text.lstrip()[:1] in ("{", "[", "<"):
         raise BadFileError(
             f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. with "
             "pandas.read_json(...).to_csv(...)."
         )
-    full = (line.rstrip("\r\n") for line in io.StringIO(text) if line.strip())
+    full = (line.rstrip("\n") for line in io.StringIO(text) if line.strip())
     lines = list(islice(full, _LINES_LOOKED_AT))
     separator = _separator(lines)
     fields = [_split(line, separator) for line in lines]
@@ -205,7 +209,10 @@ def _separator(lines: list[str]) -> str:
 def _split(line: str, separator: str) -> list[str]:
     if separator == " ":
         return line.split()
-    return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error:  # a field longer than the reader likes; pandas has no such limit
+        return line.split(separator)
 
 
 def _decimal_comma(rows: list[list[str]]) -> bool:

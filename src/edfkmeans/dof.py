@@ -220,5 +220,7 @@ def effective_columns(table: Table, path: KMeansPath) -> float:
         for rows in row_blocks(table.n_samples):
             residual = table.values[rows] - pilot.centers[labels[rows]]
             scatter += residual.T @ residual
-    spread = np.trace(scatter) ** 2 / (scatter**2).sum() if path.inertia[-1] > 0 else 1.0
+    total = np.trace(scatter)
+    # Divided first: squares of small residuals leave the range of a float.
+    spread = 1 / ((scatter / total) ** 2).sum() if total > 0 else 1.0
     return float(np.sqrt(table.n_features * spread))

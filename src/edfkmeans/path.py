@@ -132,6 +132,8 @@ class KMeansPath:
         3
         """
         table = read_table(X)
+        if table.n_features == 0:
+            raise ValueError("X has 1 distinct row: there is nothing to cluster.")
         if not isinstance(labels, Mapping):
             raise TypeError(
                 f"labels is a {type(labels).__name__}, but must map each k to the labels of its "

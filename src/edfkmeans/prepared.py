@@ -101,14 +101,14 @@ def prepare(
     ]
     if constant:
         told.append(f"Constant, and so without a say: {some(constant)}.")
-    offset, spread = _scales(values, scale)
+    unit, offset, spread = _scales(values, scale)
     names = {"standard": "standardised", "robust": "by median and quartiles", "none": "as they are"}
     told.append(f"Columns {names[scale]} (--scale {scale}).")
     return Prepared(
-        X=(values - offset) / spread,
+        X=(values / unit - offset) / spread,
         names=[str(name) for name in frame.columns],
-        offset=offset,
-        spread=spread,
+        offset=offset * unit,
+        spread=spread * unit,
         ids=ids.reset_index(drop=True),
         kept=frame.index,
         source=source,
@@ -148,6 +148,7 @@ def chosen_columns(
 ) -> Any:
     """Leave the columns of a data frame, in memory or not, that are asked for."""
     if columns:
+        columns = list(dict.fromkeys(columns))
         frame = frame[[known_column(frame, name, "--columns", source) for name in columns]]
     gone = [known_column(frame, name, "--drop", source) for name in drop or []]
     if id_column is not None and id_column in frame:
@@ -253,17 +254,18 @@ def _quoted(name: Any) -> str:
     return text if text.replace("_", "").replace("-", "").isalnum() else repr(text)
 
 
-def _scales(values: Floats, scale: Scale) -> tuple[Floats, Floats]:
-    """Return offset and spread of each column; a constant one has spread 1."""
+def _scales(values: Floats, scale: Scale) -> tuple[Floats, Floats, Floats]:
+    """Return a unit for each column, and offset and spread in it; a constant one has spread 1."""
     d = values.shape[1]
     if scale == "none":
-        return np.zeros(d), np.ones(d)
-    unit = np.abs(values).max(axis=0)
-    unit[unit == 0] = 1.0
+        return np.ones(d), np.zeros(d), np.ones(d)
+    # A power of two costs no digits.
+    unit = np.ldexp(1.0, np.frexp(np.abs(values).max(axis=0))[1] - 1)
     parts = values / unit  # squares of very large or small numbers leave the range of a float
     offset, spread = parts.mean(axis=0), parts.std(axis=0)
     if scale == "robust":
         low, offset, high = np.percentile(parts, [25, 50, 75], axis=0)
         spread = np.where(high > low, high - low, spread)
-    spread[np.ptp(parts, axis=0) == 0] = 1.0
-    return offset * unit, spread * unit
+    same = np.ptp(parts, axis=0) == 0
+    unit[same], offset[same], spread[same] = 1.0, values[0, same], 1.0
+    return unit, offset, spread

@@ -33,6 +33,8 @@ _K_LAST = 16
 ENOUGH = 0.05
 # The unimodal distributions: knots of the distribution function, and places tried for the mode.
 _KNOTS, _MODES = 80, 12
+# Values that differ by less than this part of their range are equal.
+_ROUNDING = 1e-12
 # Streams of this test: no one else shares them.
 _KEY = 7
 
@@ -172,6 +174,10 @@ def unimodal_heights(column: Floats) -> Floats:
     values = np.unique(column)
     if len(values) == 1:  # constant in these rows
         return np.full_like(column, 0.5)
+    span = values[-1] - values[0]
+    if np.diff(values).min() < max(_ROUNDING * span, 1e-290):  # no gaps: the density would overflow
+        column = np.round((column - values[0]) / span, 12)
+        values = np.unique(column)
     few = len(values) <= _KNOTS
     if not few:
         values = np.unique(np.quantile(column, np.linspace(0, 1, _KNOTS + 1)))

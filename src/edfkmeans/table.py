@@ -85,8 +85,11 @@ class Centring:
     @classmethod
     def of(cls, raw: Values, low: Floats, high: Floats) -> "Centring":
         """Centre at the mean of some rows; `low` and `high` bound the columns of all rows."""
-        unit = _power_of_two(max(high.max(), -low.min()))
         constant = low == high
+        sizes = np.maximum(np.abs(low), np.abs(high))
+        # A constant column plays no part, but must not leave the range of a float either.
+        unit = _power_of_two(sizes.max(initial=0.0, where=~constant))
+        unit = max(unit, _power_of_two(sizes.max()) * 2.0**-1000)
         mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(raw.shape[1])))
         # The mean of large numbers is off by a little; what is left of it is small and so exact.
         rest = np.where(constant, 0.0, _mean(raw, unit, mean))
@@ -114,7 +117,7 @@ class Centring:
 
     def fill(self, raw: Values, values: Values, room: Floats) -> None:
         """Do it for a block of rows, with room for as many in double precision."""
-        np.divide(raw, self.unit, out=room)
+        np.divide(raw, self.unit, out=room, dtype=np.float64)
         room -= self.mean
         room -= self.rest
         room /= self.shrink
@@ -150,7 +153,7 @@ def _mean(raw: Values, unit: float, about: Floats) -> Floats:
     """Column means of ``raw / unit - about``, without a copy of the whole."""
     total = np.zeros(raw.shape[1])
     for rows in _row_blocks(len(raw)):
-        total += (raw[rows] / unit - about).sum(axis=0)
+        total += (np.divide(raw[rows], unit, dtype=np.float64) - about).sum(axis=0)
     return total / len(raw)
 
 
@@ -255,7 +258,10 @@ def encode_labels(labels: Any, n: int, name: str) -> npt.NDArray[np.int32]:
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity. Give every row a label.")
-    return np.unique(array, return_inverse=True)[1].astype(np.int32)
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int32)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes kinds of values: {error}. Use one kind.") from None
 
 
 def check_whole(name: str, value: Any, least: int) -> int:

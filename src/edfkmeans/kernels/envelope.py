@@ -29,6 +29,7 @@ from edfkmeans.kernels.compile import kernel
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+_TOUCH = 1e-15
 
 
 @kernel
@@ -40,7 +41,7 @@ def _side(
     `below` tells which clusters are lower than the own one (number 0) somewhere on this side: no
     other is on the envelope there. `start` is the one that is lowest at delta = 0.
     """
-    weight, F, offset = room[0], room[1], room[2]  # w_l, F_l and x_j - c_lj
+    weight, F, offset, slope = room[0], room[1], room[2], room[3]  # w_l, F_l, x_j - c_lj, b_l
     weight[0], F[0] = weights[0], Fs[0, p]
     offset[0] = (x - centers[near[0], j]) / weights[0]  # the own centroid, without the row
     on, owner = 1, 0
@@ -49,24 +50,32 @@ def _side(
             weight[on], F[on], offset[on] = weights[l], Fs[l, p], x - centers[near[l], j]
             owner = on if l == start else owner
             on += 1
+    # Stored, so that two clusters alike have the same one to the last bit: a fused difference would
+    # not be zero, and the walk would go to and fro between them.
+    for l in range(on):  # noqa: E741
+        slope[l] = weight[l] * offset[l]
     total = shift = 0.0
     for _ in range(2 * on):  # two parabolas cross at most twice
-        b_owner = weight[owner] * offset[owner]
         best, whom = np.inf, -1
         for l in range(on):  # noqa: E741
             if l == owner:
                 continue
             A = weight[l] - weight[owner]
-            B = side * (weight[l] * offset[l] - b_owner)
+            B = side * (slope[l] - slope[owner])
             C = F[l] - F[owner]
             discriminant = B * B - A * C
-            if discriminant < 0.0:
+            # A parabola that only touches from above is passed by: rounding might lead there, and
+            # then not back.
+            if discriminant < 0.0 or (A > 0.0 and discriminant <= _TOUCH * B * B):
                 continue
             # The root where the difference falls, in the form without cancellation.
             root = math.sqrt(discriminant)
             where = np.inf
             if B <= 0.0:
-                where = C / (root - B) if root - B > 0.0 else np.inf
+                if root - B > 0.0:
+                    where = C / (root - B)
+                elif A < 0.0 and C == 0.0:  # level at 0, and lower ever after
+                    where = 0.0
             elif A != 0.0:
                 where = -(B + root) / A
             if shift <= where < best:
@@ -106,7 +115,7 @@ def exact_terms(
     below_left = np.empty((k, TILE), np.uint8)
     any_right = np.empty(TILE, np.uint8)
     any_left = np.empty(TILE, np.uint8)
-    room = np.empty((3, k))
+    room = np.empty((4, k))
     starts = np.empty(TILE, np.int64)
     F = np.empty((k, TILE))
     near = np.empty(k, np.int64)
