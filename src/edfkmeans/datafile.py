@@ -6,6 +6,7 @@ import io
 import sys
 import warnings
 import zlib
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,16 @@ def _content(place: str | Path, source: str) -> bytes:
 def _arrow(content: bytes, kind: str, source: str) -> pd.DataFrame:
     stream = io.BytesIO(content)
     try:
-        return pd.read_parquet(stream) if kind == "parquet" else pd.read_feather(stream)
+        table: Any = import_module(f"pyarrow.{kind}").read_table(stream)
+        # Not checked otherwise: places outside the file would be read, and end the process.
+        table.validate(full=True)
+        frame: pd.DataFrame = table.to_pandas()
+        return frame
     except ImportError as error:
         raise BadFileError(
             f"{source} is a {kind} file, which needs pyarrow. Install: pip install 'edfkmeans[cli]'"
         ) from error
-    except (OSError, ValueError) as error:
+    except Exception as error:  # pyarrow has many, for files of any kind, cut off, wrong
         raise BadFileError(
             f"{source} could not be read as {kind}: {error}. Is the file whole?"
         ) from error
