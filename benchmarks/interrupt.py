@@ -32,7 +32,7 @@ COMMANDS = {
     ),
 }  # fmt: skip
 # Seconds after which the interrupt comes. Before a tenth Python itself is not up.
-FIRST, LAST = 0.3, 8.0
+FIRST, LAST = 0.3, 6.0
 
 
 @dataclass
@@ -61,6 +61,7 @@ def interrupt(name, moment, folder):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listen,
     )
     try:
         process.wait(moment)
@@ -88,6 +89,11 @@ def interrupt(name, moment, folder):
         os.killpg(process.pid, signal.SIGKILL)
     outcome.wrong += [f"left {file}" for file in left_behind(name, folder, errors)]
     return outcome
+
+
+def listen():
+    """Let the command see the interrupt even if this script is run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def group_lives(group):

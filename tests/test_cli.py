@@ -1,5 +1,6 @@
 import json
 import re
+import signal
 import subprocess
 import sys
 
@@ -10,7 +11,8 @@ from typer.testing import CliRunner
 
 import edfkmeans
 from conftest import blobs
-from edfkmeans import select_k
+from edfkmeans import __main__, cli, select_k, terminal
+from edfkmeans import outputs as cli_outputs
 from edfkmeans.chart import chart
 from edfkmeans.cli import app
 from edfkmeans.simulate import simulate
@@ -376,3 +378,74 @@ def test_confidence_can_be_left_out(table):
     sure = run("select", table, *USED)
     assert re.search(r"chosen in \d+ % of random parts of the rows\.", flat(sure))
     assert "random parts" not in run("select", table, *USED, "--no-confidence").output
+
+
+def test_the_entry_point(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["edfkmeans", "--version"])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as end:
+            __main__.main()
+        assert not end.value.code
+        assert capsys.readouterr().out == f"edfkmeans {edfkmeans.__version__}\n"
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        monkeypatch.setattr(cli, "main", lambda: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(SystemExit) as end:
+            __main__.main()
+        assert end.value.code == 130
+        assert capsys.readouterr().err == "\nInterrupted; nothing was written.\n"
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("outputs, said", [(["--json", "j.json"], True), ([], False)])
+def test_an_interrupt_after_the_files_says_so(outputs, said, table, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise __main__.Interrupted(130)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(terminal, "show_selection", interrupted)
+    result = run("select", table, *USED, "--no-confidence", *outputs)
+    assert result.exit_code == 130
+    assert ("Interrupted; the files were written." in result.output) == said
+    assert (tmp_path / "j.json").exists() == said
+
+
+def test_outputs_are_written_together_or_not_at_all(table, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli_outputs, "about", full)  # the last file of all
+    outputs = ["--labels", "l.csv", "--report", "r.html", "--plot", "p.svg", "--json", "j.json"]
+    assert run("select", table, *USED, "--no-confidence", *outputs).exit_code == 1
+    assert [file.name for file in tmp_path.iterdir()] == [table.name]
+
+
+def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
+    from edfkmeans.backends import dask_files
+
+    def cut_off(labels, folder):
+        folder.mkdir()
+        raise OSError("No space left on device")
+
+    labels = tmp_path / "l.parquet"
+    with monkeypatch.context() as broken:
+        broken.setattr(dask_files, "write_labels", cut_off)
+        assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 1
+    assert not list(tmp_path.glob(".l*"))
+    assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 0
+
+
+def test_a_reader_that_has_had_enough():
+    command = f"'{sys.executable}' -m edfkmeans simulate uniform --n 20000 | head -n 1; "
+    done = subprocess.run(
+        ["bash", "-c", command + "exit ${PIPESTATUS[0]}"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "x1,x2,x3,x4,x5,cluster\n"
+
+
+def test_one_column_at_a_time(table):
+    listed = run("select", table, "--drop", "who,group")
+    assert "name one column at a time: --drop who --drop group" in flat(listed)

@@ -220,7 +220,7 @@ def test_data_frames(tmp_path, wine):
 def test_zarr(tmp_path, wine):
     pytest.importorskip("zarr", reason="needs zarr")
     in_chunks(wine, 1).rechunk((40, 13)).to_zarr(str(tmp_path / "wine.zarr"))
-    path = fit_path(da.from_zarr(str(tmp_path / "wine.zarr")), 4, random_state=0)
+    path = fit_path(open_lazily(tmp_path / "wine.zarr"), 4, random_state=0)
     np.testing.assert_allclose(path.inertia, fit_path(wine, 4, random_state=0).inertia, rtol=1e-9)
 
 
@@ -565,3 +565,9 @@ def test_a_memory_limit_far_below_the_data_is_respected(client, small_sample):
     assert sum(path.sizes(2)) == rows * number
     assert set(client.run(os.getpid).values()) == before  # none was restarted
     assert all(peak < LIMIT for peak in client.run(peak_memory).values())
+
+
+def test_scaling_passes_over_empty_chunks(wine):
+    empty = da.from_array(wine[:0], chunks=(1, 13))
+    whole = da.concatenate([empty, in_chunks(wine, 3), empty])
+    np.testing.assert_allclose(scaled(whole).offset, wine.mean(axis=0), atol=1e-12)

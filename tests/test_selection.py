@@ -258,3 +258,10 @@ def test_ambiguous_rows_sit_between_the_clusters():
     selection = select_k(np.r_[X, [middle]], k_max=6, random_state=0)
     assert selection.k == 2
     assert 200 in np.argsort(selection.ambiguity)[-3:]
+
+
+def test_confidence_where_parts_of_the_rows_hold_too_few_distinct_ones():
+    X = np.zeros((60, 1))
+    X[:4, 0] = [1.0, 2.0, 3.0, 4.0]  # most parts of the rows miss some of them
+    found = select_k(X, k_max=2, confidence=True, random_state=0)
+    assert found.confidence.sum() == pytest.approx(1)

@@ -272,7 +272,10 @@ def main() -> None:
     """Run the command line."""
     try:
         app()
-    except BrokenPipeError:  # whoever read has had enough, such as `| head`
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        # Whoever read has had enough, such as `| head`: for typer that is an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
 
