@@ -32,9 +32,8 @@ lint: $(VENV)/.dev
 audit: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
 	@$(BIN)/pip-audit --skip-editable --progress-spinner off --timeout 20 > $(VENV)/audit.txt 2>&1; \
-	code=$$?; \
+	code=$$?; cat $(VENV)/audit.txt; \
 	if grep -qE 'ConnectionError|ServiceError|HTTPError|Max retries|timed out|SSLError' $(VENV)/audit.txt; then \
-	  tail -n 1 $(VENV)/audit.txt; \
 	  echo "NOT AUDITED: the vulnerability service could not be reached. Run it again when online."; \
 	  exit 1; \
 	fi; \
@@ -44,7 +43,7 @@ audit: $(VENV)/.dev
 	  grep 'could not be audited' $(VENV)/audit.txt | cut -d' ' -f1 | paste -sd' ' | fold -sw 100; \
 	  exit 1; \
 	fi; \
-	cat $(VENV)/audit.txt; exit $$code
+	exit $$code
 
 # The suite with the oldest versions that are supported and with the newest, on every Python named.
 PYTHONS ?= $(PYTHON)

@@ -131,6 +131,7 @@ def test_sets_that_are_not_here_are_left_out_aloud(monkeypatch, capsys):
     import sets
 
     monkeypatch.setattr(sets, "FOLDER", None)
+    monkeypatch.delenv("EDFKMEANS_DATA", raising=False)
     sets.load.cache_clear()
     grid = reproduce.only_available(reproduce.grid_of("full"))
     assert grid["real"]["sets"] == ["wine", "iris"]
