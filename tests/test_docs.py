@@ -126,3 +126,24 @@ def test_formulas_and_parts_of_pages_are_made_when_the_site_is_built(monkeypatch
     assert made.startswith('<div class="formula" role="img" aria-label="a^2"><svg')
     with pytest.raises(ValueError, match="0 places are marked commands"):
         hooks.filled("nothing", "commands", "text")
+
+
+def test_what_is_said_of_peers_is_what_the_script_printed():
+    root = DOCS.parent
+    printed = (root / "benchmarks" / "results" / "peer_checks.txt").read_text(encoding="utf-8")
+    page = (DOCS / "peers.md").read_text(encoding="utf-8")
+    left = dict(
+        re.findall(r"^(\S+) +rows whose move would lower the inertia +(\d+)$", printed, re.M)
+    )
+    shown = dict(
+        re.findall(r"^\| (scikit-learn|faiss|dask-ml|edfkmeans|R)[^|]* \| (\d+) \|$", page, re.M)
+    )
+    assert shown == left
+    cloud = dict(
+        re.findall(r"^(\S+) +k for one cloud[^0-9]*?(?:2001SEmax)? +(\d+)$", printed, re.M)
+    )
+    for name, start in (("gap-stat", "gap-stat"), ("kneed", "kneed"), ("R", "R `clusGap`")):
+        row = re.search(rf"^\| {start} \|.*$", page, re.M)[0]
+        assert row.split(" | ")[3] == cloud[name]
+    for name, version in re.findall(r"^(\S+) +version +([\d.]+)$", printed, re.M):
+        assert name == "edfkmeans" or f"{name} {version}" in page

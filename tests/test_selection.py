@@ -265,3 +265,10 @@ def test_confidence_where_parts_of_the_rows_hold_too_few_distinct_ones():
     X[:4, 0] = [1.0, 2.0, 3.0, 4.0]  # most parts of the rows miss some of them
     found = select_k(X, k_max=2, confidence=True, random_state=0)
     assert found.confidence.sum() == pytest.approx(1)
+
+
+def test_few_rows_in_clear_groups_are_not_cut_up():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = np.concatenate([rng.normal((8 * c, 8 * (c % 2)), 1, size=(20, 2)) for c in range(3)])
+        assert select_k((X - X.mean(axis=0)) / X.std(axis=0), random_state=0).k == 3
