@@ -49,19 +49,21 @@ audit: $(VENV)/.dev
 PYTHONS ?= $(PYTHON)
 MATRIX := build/matrix
 test-matrix:
-	@set -e; for python in $(PYTHONS); do for versions in oldest newest; do \
-	  tag=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	@failed=; for python in $(PYTHONS); do for versions in oldest newest; do \
+	  tag=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
 	  if [ $$versions = oldest ] && [ $$tag != 3.11 ] && [ $$tag != 3.12 ]; then \
 	    echo "== Python $$tag, oldest: left out (numpy 1.26 and numba 0.60 end at Python 3.12)"; continue; \
 	  fi; \
 	  echo "== Python $$tag, $$versions versions"; \
 	  folder=$(MATRIX)/$$tag-$$versions; \
-	  [ -x $$folder/bin/python ] || $$python -m venv $$folder; \
+	  [ -x $$folder/bin/python ] || $$python -m venv $$folder || exit 1; \
 	  if [ $$versions = oldest ]; then limit="-c tests/oldest.txt"; else limit="--upgrade"; fi; \
-	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check $$limit --editable '.[dev]'; \
-	  NUMBA_CACHE_DIR=$(CURDIR)/$$folder/numba $$folder/bin/python -m pytest -n 2 -p no:cacheprovider \
-	    --ignore=tests/test_docs.py --ignore=tests/test_report.py; \
-	done; done
+	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check $$limit --editable '.[dev]' \
+	    && NUMBA_CACHE_DIR=$(CURDIR)/$$folder/numba $$folder/bin/python -m pytest -n 2 -p no:cacheprovider \
+	      --ignore=tests/test_docs.py --ignore=tests/test_report.py \
+	    || failed="$$failed $$tag-$$versions"; \
+	done; done; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 # Memory, threads and file handles under load: LOAD=3600 at night.
 LOAD ?= 120

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ from hypothesis import settings
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
+
+# A shell starts what runs in the background with Ctrl-C ignored, and its children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, max_examples=60)
 settings.register_profile("nightly", deadline=None, max_examples=3000)
