@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.datasets
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -18,6 +18,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, max_examples=60)
 settings.register_profile("nightly", deadline=None, max_examples=3000)
+settings.register_profile(
+    "mutation",
+    deadline=None,
+    max_examples=10,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -75,3 +75,19 @@ def test_combined_takes_the_clearest_k_where_no_valley_comes_near():
 def test_lowest_and_highest_ignore_missing_values():
     curve = np.array([np.nan, 2.0, 1.0, 1.0, 2.0])
     assert (choice.lowest(curve), choice.highest(curve)) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "curve, error, expected",
+    [
+        # tibshirani, first-se-max, global-se-max, first-max, global-max
+        ([1.0, 2.0, 1.5, 3.0, 2.0], [0.1] * 5, (2, 2, 4, 2, 4)),
+        ([1.0, 2.0, 1.5, 3.0, 2.0], [1.5] * 5, (1, 1, 2, 2, 4)),
+        ([1.0, 2.0, 3.0, 4.0], [0.1] * 4, (4, 4, 4, 4, 4)),  # no maximum inside
+        ([1.0, 1.95, 2.0, 1.0, 2.05], [0.1] * 5, (2, 2, 2, 3, 5)),
+        ([4.0, 3.0, 2.0], [0.1] * 3, (1, 1, 1, 1, 1)),
+    ],
+)
+def test_rules_with_standard_errors(curve, error, expected):
+    found = tuple(rule(np.array(curve), np.array(error)) for rule in choice.SE_RULES.values())
+    assert found == expected

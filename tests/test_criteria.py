@@ -166,22 +166,6 @@ def test_gap_equals_the_loops_and_a_hand_worked_case():
         np.testing.assert_allclose(ours, loops, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "curve, error, expected",
-    [
-        # tibshirani, first-se-max, global-se-max, first-max, global-max
-        ([1.0, 2.0, 1.5, 3.0, 2.0], [0.1] * 5, (2, 2, 4, 2, 4)),
-        ([1.0, 2.0, 1.5, 3.0, 2.0], [1.5] * 5, (1, 1, 2, 2, 4)),
-        ([1.0, 2.0, 3.0, 4.0], [0.1] * 4, (4, 4, 4, 4, 4)),  # no maximum inside
-        ([1.0, 1.95, 2.0, 1.0, 2.05], [0.1] * 5, (2, 2, 2, 3, 5)),
-        ([4.0, 3.0, 2.0], [0.1] * 3, (1, 1, 1, 1, 1)),
-    ],
-)
-def test_rules_with_standard_errors(curve, error, expected):
-    found = tuple(rule(np.array(curve), np.array(error)) for rule in choice.SE_RULES.values())
-    assert found == expected
-
-
 R_SCRIPT = """
 library(cluster)
 X <- as.matrix(read.csv("X.csv", header = FALSE))

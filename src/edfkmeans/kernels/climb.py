@@ -95,8 +95,8 @@ def climb(X, columns, uniforms, enough, inertia, labels_of):
 
     `columns` is X transposed, in single precision. ``uniforms[k - 1]`` are sorted numbers from
     (0, 1) to draw the rows with that may be the k-th centre. A fit ends when at most `enough` rows
-    move in a sweep, or after ``6 + 30 // k`` sweeps. The labels for k go to ``labels_of[k - 1]``,
-    if there is such a row.
+    move in a sweep, or after ``6 + 30 // k`` sweeps. The labels for k > 1 go to
+    ``labels_of[k - 1]``, if there is such a row.
     """
     n, d = X.shape
     most = inertia.shape[0]
@@ -107,7 +107,7 @@ def climb(X, columns, uniforms, enough, inertia, labels_of):
     drift = np.empty(most)
     stale = np.zeros(most, np.bool_)  # whether the distances are those to another centre
     labels = np.zeros(n, np.int32)
-    movers = np.empty(n + 1, np.int64)
+    movers = np.empty(n, np.int64)
     drawn = np.empty(uniforms.shape[1], np.int64)
     own = np.empty(n, np.float32)
     leave = np.empty(n, np.float32)
