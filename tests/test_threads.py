@@ -3,6 +3,7 @@ import time
 from functools import partial
 
 import pytest
+import threadpoolctl
 
 from edfkmeans.backends import threads
 from edfkmeans.backends.threads import Stopped, Threads
@@ -71,6 +72,8 @@ def test_number_of_threads(monkeypatch):
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
+    no_openmp = threadpoolctl.ThreadpoolController().select(user_api="none")
+    monkeypatch.setattr(threads, "_openmp", lambda: no_openmp)
     assert threads.effective_jobs(3) == 3
     assert threads.effective_jobs(None) == threads.effective_jobs(-1) == 8
     assert threads.effective_jobs(-2) == 7

@@ -1,13 +1,16 @@
 """Run kernels on the threads of one machine; they release the GIL."""
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cache
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import joblib
+import threadpoolctl
 
 from edfkmeans.kernels.lloyd import BLOCK
 
@@ -16,7 +19,14 @@ Result = TypeVar("Result")
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads: None and -1 mean every core that this process may use."""
+    """Return the number of threads.
+
+    A positive number is obeyed. None and -1 mean every core that this process may use, but no more
+    threads than these allow: the variables OMP_NUM_THREADS and NUMBA_NUM_THREADS, and the limit of
+    any OpenMP library in the calling thread, which threadpoolctl sets (limits on BLAS do not
+    count). In a daemonic process, a worker of a pool that shares out the cores already, it is one
+    thread. -2 means all but one of them, and so on.
+    """
     if n_jobs is None:
         n_jobs = -1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
@@ -25,12 +35,25 @@ def effective_jobs(n_jobs: int | None) -> int:
         )
     if n_jobs > 0:
         return int(n_jobs)
+    if multiprocessing.current_process().daemon:
+        return 1
     cores = int(joblib.cpu_count())
+    for library in _openmp().info():
+        cores = min(cores, int(library["num_threads"]))
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         limit = os.environ.get(name, "")
         if limit.isdigit() and int(limit) > 0:
             cores = min(cores, int(limit))
     return max(1, cores + 1 + int(n_jobs))
+
+
+@cache
+def _openmp() -> Any:
+    """Find the OpenMP libraries, which takes milliseconds; scikit-learn has loaded its own by now.
+
+    A limit that is set for all of them shows in those that were there first.
+    """
+    return threadpoolctl.ThreadpoolController().select(user_api="openmp")
 
 
 def row_blocks(n: int) -> list[slice]:
