@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -61,6 +61,10 @@ def row_blocks(n: int) -> list[slice]:
     return [slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
 
 
+# What tells the worker threads of a pool to stop; pools that are opened in a task listen to it too.
+_task = threading.local()
+
+
 class Stopped(Exception):  # noqa: N818 - not an error: the work is no longer wanted
     """Raised inside a task when another one failed or the user pressed Ctrl-C."""
 
@@ -79,7 +83,9 @@ class Threads:
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
         self._stop = threading.Event()
-        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._stops: tuple[threading.Event, ...] = (*getattr(_task, "stops", ()), self._stop)
+        begin = partial(setattr, _task, "stops", self._stops)
+        self._pool = ThreadPoolExecutor(n_jobs, initializer=begin) if n_jobs > 1 else None
 
     def __enter__(self) -> Self:
         return self
@@ -95,8 +101,11 @@ class Threads:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def check(self) -> None:
-        """Give up if the pool is closing; long tasks call this between steps."""
-        if self._stop.is_set():
+        """Give up if this pool, or one in whose task it was opened, is closing.
+
+        Long tasks call this between steps; `map` does so before every task.
+        """
+        if any(stop.is_set() for stop in self._stops):
             raise Stopped
 
     def map(
@@ -128,6 +137,7 @@ class Threads:
         task: Task,
         on_done: Callable[[Task, Result], None] | None,
     ) -> Result:
+        self.check()
         result = function(task)
         if on_done is not None:
             on_done(task, result)
