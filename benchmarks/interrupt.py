@@ -3,8 +3,12 @@
 Run with: python benchmarks/interrupt.py [MOMENTS] [SEED]
 
 A third of the moments each go to `edfkmeans select`, `edfkmeans compare` and the smoke profile of
-experiments/reproduce.py. Each must be gone within two seconds with exit code 130, without a
+experiments/reproduce.py. The signal goes to the whole group, as from a terminal, to the process
+alone, or to the group twice. Each must be gone within two seconds with exit code 130, without a
 traceback, a partial file or a process. Prints the figures and exits with 1 if one is not.
+
+No moment is before FIRST: until Python has come to the first line of the command's own code, it
+answers Ctrl-C itself, with a traceback, and nothing can be done about that.
 """
 
 import os
@@ -31,6 +35,7 @@ COMMANDS = {
         "--rows", "rows", "--out", "out",
     ),
 }  # fmt: skip
+HOWS = ("group", "process", "twice")
 # Seconds after which the interrupt comes. Before a tenth Python itself is not up.
 FIRST, LAST = 0.3, 6.0
 
@@ -40,6 +45,7 @@ class Outcome:
     """What an interrupt at a moment led to."""
 
     command: str
+    how: str
     moment: float
     seconds: float
     code: int
@@ -47,7 +53,7 @@ class Outcome:
     finished: bool = False
 
 
-def interrupt(name, moment, folder):
+def interrupt(name, moment, folder, how="group"):
     """Start a command in an empty folder, interrupt it at the moment and look at what is left."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 8)) + 8 * rng.integers(0, 4, size=(4000, 1))
@@ -67,17 +73,17 @@ def interrupt(name, moment, folder):
         process.wait(moment)
     except subprocess.TimeoutExpired:
         started = time.perf_counter()
-        os.killpg(process.pid, signal.SIGINT)
+        press(process, how)
     else:
         process.communicate()
-        return Outcome(name, moment, 0.0, process.returncode, finished=True)
+        return Outcome(name, how, moment, 0.0, process.returncode, finished=True)
     try:
         _, errors = process.communicate(timeout=30)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return Outcome(name, moment, 30.0, -9, ["it went on"])
-    outcome = Outcome(name, moment, time.perf_counter() - started, process.returncode)
+        return Outcome(name, how, moment, 30.0, -9, ["it went on"])
+    outcome = Outcome(name, how, moment, time.perf_counter() - started, process.returncode)
     if outcome.code != 130:
         outcome.wrong.append(f"exit code {outcome.code}")
     if outcome.seconds > LIMIT:
@@ -89,6 +95,17 @@ def interrupt(name, moment, folder):
         os.killpg(process.pid, signal.SIGKILL)
     outcome.wrong += [f"left {file}" for file in left_behind(name, folder, errors)]
     return outcome
+
+
+def press(process, how):
+    """Send the interrupt."""
+    if how == "process":
+        process.send_signal(signal.SIGINT)
+        return
+    os.killpg(process.pid, signal.SIGINT)
+    if how == "twice":
+        time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)  # if it is gone it waits to be reaped
 
 
 def listen():
@@ -109,10 +126,16 @@ def left_behind(name, folder, errors):
     """Name what should not be there: hidden and temporary files, outputs that are not whole."""
     found = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file()]
     if name == "reproduce":  # it keeps the rows that are done
-        return [file for file in found if file.name.startswith(".") or file.suffix == ".part"]
+        return [file for file in found if file.name.startswith(".") or cut_off(folder / file)]
     if "the files were written" in errors:
         return [file for file in found if file.name.startswith(".")]
     return [file for file in found if file.name != "t.csv"]
+
+
+def cut_off(file):
+    """Tell whether a text of reproduce.py does not end as it should."""
+    ends = {".csv": "\n", ".md": "\n", ".json": "]\n", ".html": "</html>\n"}
+    return file.suffix in ends and not file.read_text().endswith(ends[file.suffix])
 
 
 def main(moments, seed):
@@ -122,10 +145,12 @@ def main(moments, seed):
     for index in range(moments):
         name = list(COMMANDS)[index % len(COMMANDS)]
         with tempfile.TemporaryDirectory() as folder:
-            outcomes.append(interrupt(name, rng.uniform(FIRST, LAST), folder))
+            how = HOWS[index // len(COMMANDS) % len(HOWS)]
+            outcomes.append(interrupt(name, rng.uniform(FIRST, LAST), folder, how))
         one = outcomes[-1]
         end = "finished before" if one.finished else f"gone after {one.seconds:.2f} s"
-        print(f"{one.command:<10}at {one.moment:4.1f} s: {end}  {'; '.join(one.wrong)}", flush=True)
+        moment = f"{one.command:<10}{one.how:<8}at {one.moment:4.1f} s"
+        print(f"{moment}: {end}  {'; '.join(one.wrong)}", flush=True)
     for name in COMMANDS:
         mine = [one for one in outcomes if one.command == name and not one.finished]
         if mine:

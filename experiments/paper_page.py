@@ -10,6 +10,7 @@ import pandas as pd
 import paper_tables as tables
 
 from edfkmeans.datasets import SOURCES
+from edfkmeans.files import whole
 
 DOCS = Path(__file__).parent.parent / "docs"
 TITLES = {name: source.title for name, source in SOURCES.items()}
@@ -86,21 +87,29 @@ def write(profile, grid, rows, out):
     for kind in ("tables", "figures"):
         (out / kind).mkdir(parents=True, exist_ok=True)
     for name, (data, shown) in made["tables"].items():
-        data.to_csv(out / "tables" / f"{name}.csv", index=False, float_format="%.4g")
-        (out / "tables" / f"{name}.md").write_text(pages.markdown(shown) + "\n")
-        (out / "tables" / f"{name}.html").write_text(_document(name, pages.html(shown)))
+        file = out / "tables" / name
+        _write(file.with_suffix(".csv"), data.to_csv(index=False, float_format="%.4g"))
+        _write(file.with_suffix(".md"), pages.markdown(shown) + "\n")
+        _write(file.with_suffix(".html"), _document(name, pages.html(shown)))
     for name, drawn in made["figures"].items():
-        drawn.savefig(out / "figures" / f"{name}.png", dpi=160)
+        with whole(out / "figures" / f"{name}.png") as part:
+            drawn.savefig(part, dpi=160)
         if profile == "full":
-            drawn.savefig(DOCS / "pictures" / f"reproduction_{name}.png", dpi=110)
+            with whole(DOCS / "pictures" / f"reproduction_{name}.png") as part:
+                drawn.savefig(part, dpi=110)
         matplotlib.pyplot.close(drawn)
     if profile == "full":
         page = DOCS / "reproduction.md"
         shown = {name: pages.markdown(shown) for name, (_, shown) in made["tables"].items()}
-        page.write_text(pages.filled(page.read_text(), shown))
+        _write(page, pages.filled(page.read_text(), shown))
     index = out / "index.html"
-    index.write_text(_page(profile, made, json.loads((rows / "runs.json").read_text())))
+    _write(index, _page(profile, made, json.loads((rows / "runs.json").read_text())))
     return index
+
+
+def _write(file, text):
+    with whole(file) as part:
+        part.write_text(text)
 
 
 def make(grid, rows):

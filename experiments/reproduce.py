@@ -9,6 +9,11 @@ build/reproduction (smoke); the tables, figures and a page to read go to build/r
 build/reproduction, and those of the full study into docs/reproduction.md too.
 """
 
+import leave
+
+if __name__ == "__main__":
+    leave.on_interrupt(cleaning_up=False)  # before the other imports, which take a second
+
 import argparse
 import importlib.metadata
 import itertools
@@ -22,13 +27,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-try:
-    import cells
-    import runner
-    import sets
-except KeyboardInterrupt:  # they take a second
-    print("\nInterrupted; nothing was written.", file=sys.stderr)
-    sys.exit(130)
+import cells
+import runner
+import sets
+
+from edfkmeans.files import whole
 
 HERE = Path(__file__).parent
 PROFILES = ("full", "smoke")
@@ -122,7 +125,8 @@ def main(profile, jobs, out, rows, only=None):
             run = {"study": name, "rows": made, "started": started, "seconds": round(seconds)}
             runs = json.loads(runs_file.read_text()) if runs_file.exists() else []
             runs.append(run | environment())
-            runs_file.write_text(json.dumps(runs, indent=1) + "\n")
+            with whole(runs_file) as part:
+                part.write_text(json.dumps(runs, indent=1) + "\n")
     if only is not None:
         return
     import paper_page
@@ -144,9 +148,8 @@ if __name__ == "__main__":
     default = {"full": HERE / "results" / "reproduction", "smoke": build / "reproduction"}
     given.rows = given.rows or default[given.profile]
     given.out = given.out or build / f"reproduction{'-full' * (given.profile == 'full')}"
+    leave.on_interrupt(cleaning_up=True)
     try:
         main(given.profile, given.jobs, given.out, given.rows, given.study)
     except KeyboardInterrupt:
-        print("\nInterrupted. What is done is kept: the same command goes on.", file=sys.stderr)
-        sys.stderr.flush()
-        os._exit(130)  # without waiting for the threads that still compute
+        leave.at_once()

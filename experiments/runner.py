@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from edfkmeans.files import whole
+
 
 def run(cells, compute, file, jobs=None, title="cells"):
     """Compute what is not in the file yet.
@@ -103,6 +105,5 @@ def _sort(file, cells):
 
 
 def _replace(file, text):
-    part = Path(file).with_suffix(".part")
-    part.write_text(text)
-    part.replace(file)
+    with whole(file) as part:
+        part.write_text(text)

@@ -1,11 +1,13 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 from conftest import blobs
 from edfkmeans import chain, fit_path
-from edfkmeans.backends.threads import Threads
+from edfkmeans import fit as fit_module
+from edfkmeans.backends.threads import Stopped, Threads
 from edfkmeans.fit import Descent, fit_from_centers, fit_of_labels
 from edfkmeans.kernels import chain as kernels
 
@@ -55,6 +57,28 @@ def test_draws_follow_the_weights():
     drawn = np.empty(1000, np.int64)
     kernels.draw(weights, (np.arange(1000) + 0.5) / 1000, drawn)
     assert np.bincount(drawn, minlength=5).tolist() == [0, 250, 0, 750, 0]
+
+
+@pytest.mark.parametrize("n, d", [(300, 3), (9000, 2)])
+def test_a_descent_in_sweeps_is_the_descent_in_one_call(n, d, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    found = []
+    for little in (fit_module._LITTLE, 0):
+        monkeypatch.setattr(fit_module, "_LITTLE", little)
+        found.append(fit_from_centers(X, X[:6], Threads(1)))
+    at_once, in_sweeps = found
+    assert at_once.inertia == in_sweeps.inertia
+    np.testing.assert_array_equal(at_once.labels, in_sweeps.labels)
+    np.testing.assert_array_equal(at_once.centers, in_sweeps.centers)
+
+
+def test_a_long_descent_gives_up_when_its_pool_closes():
+    X = np.random.default_rng(0).normal(size=(9000, 20))
+    descent = Descent.from_centers(X, X[:30], Threads(1))
+    with Threads(1) as closed:
+        pass
+    with pytest.raises(Stopped):
+        descent.run(closed)
 
 
 def test_two_centres_on_one_spot_come_apart():

@@ -3,6 +3,7 @@ import time
 from functools import partial
 
 import pytest
+import threadpoolctl
 
 from edfkmeans.backends import threads
 from edfkmeans.backends.threads import Stopped, Threads
@@ -67,10 +68,41 @@ def test_a_long_task_gives_up_when_another_fails():
     assert gave_up.is_set()
 
 
+def test_pools_within_a_task_give_up_too():
+    started, gave_up = threading.Event(), threading.Event()
+
+    def slow(_):
+        started.set()
+        time.sleep(0.005)
+
+    def work(task):
+        if task == 0:
+            started.wait(10)
+            raise RuntimeError("broken")
+        try:
+            with Threads(1) as within:
+                within.map(slow, range(2000))
+        except Stopped:
+            gave_up.set()
+            raise
+
+    def run():
+        with Threads(2) as pool:
+            pool.map(work, range(2))
+
+    with pytest.raises(RuntimeError, match="broken"):
+        run()
+    assert gave_up.is_set()
+    with Threads(1) as later:
+        assert later.map(abs, [-1]) == [1]
+
+
 def test_number_of_threads(monkeypatch):
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
+    no_openmp = threadpoolctl.ThreadpoolController().select(user_api="none")
+    monkeypatch.setattr(threads, "_openmp", lambda: no_openmp)
     assert threads.effective_jobs(3) == 3
     assert threads.effective_jobs(None) == threads.effective_jobs(-1) == 8
     assert threads.effective_jobs(-2) == 7

@@ -117,9 +117,9 @@ def _few_clusters(
     With fewer centres than there are groups, the question is which groups to join, and one centre
     more or less rarely leads from one answer to a better one.
     """
-    inner = Threads(1) if apart else pool
 
     def best_start(k: int) -> Centers:
+        inner = Threads(1) if apart else pool
         lowest = np.inf
         for start in range(_STARTS // k):
             pool.check()

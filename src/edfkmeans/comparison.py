@@ -99,7 +99,7 @@ def compare(
     random_state : int, RandomState, Generator or None
         Same seed, same answer, whatever n_jobs.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
     progress : bool
         Show progress bars.
 

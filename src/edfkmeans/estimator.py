@@ -39,7 +39,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     random_state : int, RandomState instance or None
         Same seed, same answer, whatever n_jobs.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Attributes
     ----------

@@ -19,6 +19,8 @@ Sizes = npt.NDArray[np.int64]
 Bounds = npt.NDArray[np.float32]
 
 MAX_SWEEPS = 1000
+# Up to so many products a sweep, a whole descent takes well below a second: one call does it all.
+_LITTLE = 2**22
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,13 @@ class Descent:
         """Sweep until at most `enough` rows move; returns the inertia."""
         state = (self.labels, self.centers, self.sizes, self.upper, self.lower, self.drift)
         blocks = row_blocks(len(self.values))
-        if pool.n_jobs == 1 or len(blocks) == 1:
+        alone = pool.n_jobs == 1 or len(blocks) == 1
+        if alone and self.values.size * len(self.centers) <= _LITTLE:
             inertia, self.moves, self.shrink = hartigan.descend(
                 self.values, *state, self.shrink, enough, max_sweeps
             )
             return float(inertia)
-        # The same sweeps, with the scan of the rows shared out.
+        # The same sweeps, with the scan of the rows shared out, and room for Ctrl-C between them.
         movers = np.empty(len(self.values), np.int64)
         for _ in range(max_sweeps):
             pool.check()

@@ -66,7 +66,7 @@ def fit_path(
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
     progress : bool
         Show a progress bar.
 

@@ -38,7 +38,7 @@ def score(
     random_state : int, RandomState, Generator or None
         Same seed, same values, whatever n_jobs.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Returns
     -------

@@ -304,7 +304,7 @@ def select_k(
     random_state : int, RandomState, Generator or None
         Same seed, same answer, whatever n_jobs.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, and k_max is the path's unless lower.

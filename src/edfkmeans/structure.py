@@ -86,7 +86,7 @@ def find_structure(
         Number of samples without clusters. The default of 19 allows for p-values down to 0.05.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Returns
     -------

@@ -1,13 +1,16 @@
 """Run kernels on the threads of one machine; they release the GIL."""
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cache, partial
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import joblib
+import threadpoolctl
 
 from edfkmeans.kernels.lloyd import BLOCK
 
@@ -16,7 +19,14 @@ Result = TypeVar("Result")
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads: None and -1 mean every core that this process may use."""
+    """Return the number of threads.
+
+    A positive number is obeyed. None and -1 mean every core that this process may use, but no more
+    threads than these allow: the variables OMP_NUM_THREADS and NUMBA_NUM_THREADS, and the limit of
+    any OpenMP library in the calling thread, which threadpoolctl sets (limits on BLAS do not
+    count). In a daemonic process, a worker of a pool that shares out the cores already, it is one
+    thread. -2 means all but one of them, and so on.
+    """
     if n_jobs is None:
         n_jobs = -1
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
@@ -25,7 +35,11 @@ def effective_jobs(n_jobs: int | None) -> int:
         )
     if n_jobs > 0:
         return int(n_jobs)
+    if multiprocessing.current_process().daemon:
+        return 1
     cores = int(joblib.cpu_count())
+    for library in _openmp().info():
+        cores = min(cores, int(library["num_threads"]))
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         limit = os.environ.get(name, "")
         if limit.isdigit() and int(limit) > 0:
@@ -33,9 +47,22 @@ def effective_jobs(n_jobs: int | None) -> int:
     return max(1, cores + 1 + int(n_jobs))
 
 
+@cache
+def _openmp() -> Any:
+    """Find the OpenMP libraries, which takes milliseconds; scikit-learn has loaded its own by now.
+
+    A limit that is set for all of them shows in those that were there first.
+    """
+    return threadpoolctl.ThreadpoolController().select(user_api="openmp")
+
+
 def row_blocks(n: int) -> list[slice]:
     """Split n rows into blocks that do not depend on who works on them."""
     return [slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
+
+
+# What tells the worker threads of a pool to stop; pools that are opened in a task listen to it too.
+_task = threading.local()
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the work is no longer wanted
@@ -56,7 +83,9 @@ class Threads:
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
         self._stop = threading.Event()
-        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._stops: tuple[threading.Event, ...] = (*getattr(_task, "stops", ()), self._stop)
+        begin = partial(setattr, _task, "stops", self._stops)
+        self._pool = ThreadPoolExecutor(n_jobs, initializer=begin) if n_jobs > 1 else None
 
     def __enter__(self) -> Self:
         return self
@@ -72,8 +101,11 @@ class Threads:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def check(self) -> None:
-        """Give up if the pool is closing; long tasks call this between steps."""
-        if self._stop.is_set():
+        """Give up if this pool, or one in whose task it was opened, is closing.
+
+        Long tasks call this between steps; `map` does so before every task.
+        """
+        if any(stop.is_set() for stop in self._stops):
             raise Stopped
 
     def map(
@@ -105,6 +137,7 @@ class Threads:
         task: Task,
         on_done: Callable[[Task, Result], None] | None,
     ) -> Result:
+        self.check()
         result = function(task)
         if on_done is not None:
             on_done(task, result)

@@ -83,7 +83,7 @@ def silhouettes(
     random_state : int, RandomState, Generator or None
         Which rows are sampled.
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Returns
     -------
