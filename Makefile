@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?=
 OPTIONS ?=
 
-.PHONY: run test test-matrix setup lint audit docs docs-pictures bench load reproduce dist clean
+.PHONY: run test test-matrix mutation setup lint audit docs docs-pictures bench load reproduce dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -64,6 +64,13 @@ test-matrix:
 	    || failed="$$failed $$tag-$$versions"; \
 	done; done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
+
+# Small errors in the code, one at a time, that the tests should notice. mutmut 3.8 needs pytest < 9.1.
+MUTATION := build/mutation-env
+mutation:
+	[ -x $(MUTATION)/bin/python ] || $(PYTHON) -m venv $(MUTATION)
+	$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' mutmut 'pytest<9.1'
+	$(MUTATION)/bin/python benchmarks/mutation.py
 
 # Memory, threads and file handles under load: LOAD=3600 at night.
 LOAD ?= 120

@@ -71,7 +71,7 @@ def prepare(part):
 
 
 def outcomes():
-    """Every mutant that was tried: its file, its name, the exit code and the file with its text."""
+    """Yield every mutant that was tried: its file, its name, the exit code and the file with its text."""
     for meta in sorted(COPIES.glob("*/mutants/src/**/*.meta")):
         mutated = meta.with_suffix("")
         name = str(mutated).split("edfkmeans/", 1)[1].split("edfkmeans/")[-1]
@@ -81,7 +81,7 @@ def outcomes():
 
 
 def change(mutant, mutated):
-    """The lines that a mutant changes."""
+    """Return the lines that a mutant changes."""
     text = mutated.read_text()
     name = mutant.rsplit(".", 1)[1]
     names = (name.rsplit("__mutmut_", 1)[0] + "__mutmut_orig", name)
@@ -95,21 +95,18 @@ def change(mutant, mutated):
 
 
 def report():
-    """Write what became of the mutants; returns the part that was noticed."""
+    """Write what became of the mutants."""
     counts, survivors = Counter(), []
     for name, mutant, code, mutated in outcomes():
         kind = "survived" if code == SURVIVED else "stopped" if code in STOPPED else "noticed"
         counts[name, kind] += 1
         if code == SURVIVED:
-            survivors += [
-                mutant,
-                *(f"    {line[0]} {line[1:].strip()}" for line in change(mutant, mutated)),
-            ]
+            lines = change(mutant, mutated)
+            survivors += [mutant, *(f"    {line[0]} {line[1:].strip()}" for line in lines)]
     (RESULTS / "survivors.txt").write_text("\n".join(survivors) + "\n")
     kinds = ("noticed", "stopped", "survived")
-    rows = [
-        [name, *(counts[name, kind] for kind in kinds)] for name in sorted({n for n, _ in counts})
-    ]
+    names = sorted({name for name, _ in counts})
+    rows = [[name, *(counts[name, kind] for kind in kinds)] for name in names]
     rows.append(["all", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
     with (RESULTS / "mutation.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

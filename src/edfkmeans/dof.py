@@ -97,7 +97,7 @@ def degrees_of_freedom(
     random_state : int, RandomState, Generator or None
         Only with "bootstrap".
     n_jobs : int, optional
-        Number of threads; None or -1 for all cores.
+        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Returns
     -------
