@@ -71,7 +71,7 @@ def prepare(part):
 
 
 def outcomes():
-    """Yield every mutant that was tried: its file, its name, the exit code and the file with its text."""
+    """Yield of every mutant its file, its name, the exit code, and where its text is."""
     for meta in sorted(COPIES.glob("*/mutants/src/**/*.meta")):
         mutated = meta.with_suffix("")
         name = str(mutated).split("edfkmeans/", 1)[1].split("edfkmeans/")[-1]
