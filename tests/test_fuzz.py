@@ -56,8 +56,13 @@ def read(folder, content, **options):
 @example(b"\x93NUMPY\x01\x00\xff\xff")
 @example(b"PAR1PAR1")
 @example(b"ARROW1\x00\x00")
+@example(b"\t\nx\t3\ty\nz\t1\n")
 def test_any_bytes(tmp_path, content):
     read(tmp_path, content)
+
+
+def test_a_first_line_of_tabs_is_no_header(tmp_path):
+    assert read(tmp_path, b"\t\n \n\ta\tb\n0\t1\t2\n1\t3\t4\n", scale="none").names == ["a", "b"]
 
 
 FIELDS = st.one_of(
