@@ -55,7 +55,7 @@ def seeds():
         write(stream, frame[["a", "b"]].to_numpy())
         found.append(stream.getvalue())
     rng = np.random.default_rng(0)
-    return [b"\0" + each for each in found] + [b"\1" + rng.bytes(400) for _ in range(20)]
+    return [b"\0\3" + each for each in found] + [b"\1" + rng.bytes(400) for _ in range(20)]
 
 
 def read(content):
@@ -65,7 +65,7 @@ def read(content):
     from edfkmeans.datafile import BadFileError, read_file
     from edfkmeans.prepared import MISSING, SCALES, prepare
 
-    ways = content[0] if content else 0
+    ways = content[0] if content else 0  # how to encode, fill and scale; the file follows
     file = FOLDER / "table"
     file.write_bytes(content[1:])
     try:

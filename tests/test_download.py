@@ -7,6 +7,7 @@ import json
 import threading
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,6 +154,14 @@ def test_as_much_as_is_allowed_is_taken(openml, monkeypatch):
     openml.md5 = hashlib.md5(openml.arff).hexdigest()
     monkeypatch.setattr(download, "MOST_BYTES", 5000)
     assert len(download_seeds().X) == 30
+
+
+def test_the_bound_is_the_one_that_is_promised():
+    promised = (Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+    assert f"takes\n  {download.MOST_BYTES // 10**6} MB at most" in promised
+    assert "silent for a minute" in promised
+    assert download.SECONDS == 60
+    assert f"{download.MOST_BYTES // 10**6} MB" in load.__doc__
 
 
 def test_a_description_without_end_is_refused(openml, monkeypatch, tmp_path):

@@ -416,6 +416,28 @@ def test_any_score(X, k, pilot, seed):
         assert not np.isinf(found["value"]).any()
 
 
+def alike_beside_one_far_row():
+    """Rows that differ, but not in any square beside 1e150: three clusters fit them exactly."""
+    X = np.full((16, 4), 1e-17)
+    X[4, 2], X[5, 0], X[10, 2], X[11, 3] = -1.0, 1e-300, 1e150, 0.0
+    X[8], X[12:] = [1e-17, 5e-324, 1e8, 0.3], 0.0
+    return X
+
+
+def test_fits_without_residual_are_told_apart():
+    X = alike_beside_one_far_row()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = select_k(X, 5, method="naive", random_state=0, n_jobs=1)
+        remarks = compare(X, k_max=5, random_state=0).table.remark
+    assert found.k == 3
+    assert sorted(each.distance for each in found.candidates)[:1] == [0.0]
+    for name in ("gap", "gap-plain", "jump"):
+        assert "without residual: lower k_max" in remarks[name]
+    for name in ("prediction-strength", "stability"):
+        assert "too much alike" in remarks[name]
+
+
 def test_compare_survives_what_criteria_cannot_judge():
     X = np.repeat(np.arange(6.0)[:, None], 3, axis=0)
     found = compare(X, k_max=4, random_state=0, n_jobs=1)
