@@ -427,7 +427,7 @@ def alike_beside_one_far_row():
 def test_fits_without_residual_are_told_apart():
     X = alike_beside_one_far_row()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         found = select_k(X, 5, method="naive", random_state=0, n_jobs=1)
         remarks = compare(X, k_max=5, random_state=0).table.remark
     assert found.k == 3
