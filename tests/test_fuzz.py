@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, scalar_dtypes
 
 from edfkmeans import KMeansPath, compare, degrees_of_freedom, fit_path, score, select_k
+from edfkmeans.criteria import registered
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.datafile import BadFileError, read_file
 from edfkmeans.prepared import MISSING, SCALES, prepare
@@ -54,8 +56,13 @@ def read(folder, content, **options):
 @example(b"\x93NUMPY\x01\x00\xff\xff")
 @example(b"PAR1PAR1")
 @example(b"ARROW1\x00\x00")
+@example(b"\t\nx\t3\ty\nz\t1\n")
 def test_any_bytes(tmp_path, content):
     read(tmp_path, content)
+
+
+def test_a_first_line_of_tabs_is_no_header(tmp_path):
+    assert read(tmp_path, b"\t\n \n\ta\tb\n0\t1\t2\n1\t3\t4\n", scale="none").names == ["a", "b"]
 
 
 FIELDS = st.one_of(
@@ -82,6 +89,20 @@ def test_any_text(tmp_path, rows, separator, newline, encoding, encode, missing,
     text = newline.join(separator.join(row) for row in rows)
     content = text.encode(encoding, errors="replace")
     read(tmp_path, content, encode=encode, missing=missing, scale=scale)
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_lists_in_a_column_are_refused(tmp_path, encode):
+    stream = io.BytesIO()
+    pd.DataFrame({"a": [[1], [2], []], "b": [1.0, 2.0, 4.0]}).to_parquet(stream)
+    assert read(tmp_path, stream.getvalue(), encode=encode) is None
+
+
+def test_decimals_are_numbers(tmp_path):
+    stream = io.BytesIO()
+    pd.DataFrame({"a": [Decimal("1.5"), None, Decimal("2.5")], "b": [1, 2, 4]}).to_parquet(stream)
+    ready = read(tmp_path, stream.getvalue(), missing="drop", scale="none")
+    assert ready.X.tolist() == [[1.5, 1.0], [2.5, 4.0]]
 
 
 def files():
@@ -338,6 +359,83 @@ def test_kernels_stay_within_their_arrays(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip().endswith("within bounds")
+
+
+NASTY_VALUES = st.sampled_from([0.0, 1.0, -1.0, 2.0, 1e-300, 1e-17, 1e8, 1e150, 0.1, 0.3])
+SMALL = arrays(float, st.tuples(st.integers(4, 14), st.integers(1, 3)), elements=NASTY_VALUES)
+
+
+@few
+@given(
+    SMALL,
+    st.lists(st.sampled_from(list(registered())), min_size=1, max_size=4, unique=True),
+    st.sampled_from([2, 3, 4]),
+    st.sampled_from(["best", "paper"]),
+)
+def test_any_comparison(X, criteria, k_max, fits):
+    found = meant(
+        compare, X, criteria, labels=np.arange(len(X)) % 2, k_max=k_max, fits=fits,
+        random_state=0, n_jobs=1,
+    )  # fmt: skip
+    if found is not None:
+        assert found.table.k.dropna().between(1, k_max).all()
+        assert (found.table.k.notna() | (found.table.remark != "")).all()
+
+
+@pytest.mark.parametrize(
+    "option, value",
+    [
+        ("criteria", "no such"),
+        ("criteria", ["bic", "bic"]),
+        ("criteria", [None]),
+        ("criteria", None),
+        ("criteria", []),
+        *(("k_max", value) for value in (0, 1, -1, 2.5, "a", True, np.nan, 10**30)),
+        *(("labels", value) for value in ([0], "a", [None] * 30, np.full(30, np.nan), np.eye(30))),
+        *(("fits", value) for value in ("none", None, 1, [])),
+        *(("n_init", value) for value in (0, -1, 2.5, "x", True)),
+        *(("random_state", value) for value in (-1, "seed", 2.5, [])),
+        *(("n_jobs", value) for value in (0, "x", 2.5)),
+        ("path", "a path"),
+    ],
+)
+def test_options_that_are_none(option, value):
+    rng = np.random.default_rng(0)
+    options = {"criteria": ["silhouette"], "random_state": 0, "n_jobs": 1, option: value}
+    with pytest.raises((ValueError, TypeError), match=f"{option}|criterion") as error:
+        compare(rng.normal(size=(30, 2)), **options)
+    assert len(str(error.value)) > 20
+
+
+@few
+@given(SMALL, st.integers(1, 4), st.none() | LABELS, st.integers(0, 2**32 - 1))
+def test_any_score(X, k, pilot, seed):
+    labels = np.random.default_rng(seed).integers(0, k, len(X))
+    found = meant(score, X, labels, pilot_labels=pilot, random_state=0, n_jobs=1)
+    if found is not None:
+        assert not np.isinf(found["value"]).any()
+
+
+def alike_beside_one_far_row():
+    """Rows that differ, but not in any square beside 1e150: three clusters fit them exactly."""
+    X = np.full((16, 4), 1e-17)
+    X[4, 2], X[5, 0], X[10, 2], X[11, 3] = -1.0, 1e-300, 1e150, 0.0
+    X[8], X[12:] = [1e-17, 5e-324, 1e8, 0.3], 0.0
+    return X
+
+
+def test_fits_without_residual_are_told_apart():
+    X = alike_beside_one_far_row()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = select_k(X, 5, method="naive", random_state=0, n_jobs=1)
+        remarks = compare(X, k_max=5, random_state=0).table.remark
+    assert found.k == 3
+    assert sorted(each.distance for each in found.candidates)[:1] == [0.0]
+    for name in ("gap", "gap-plain", "jump"):
+        assert "without residual: lower k_max" in remarks[name]
+    for name in ("prediction-strength", "stability"):
+        assert "too much alike" in remarks[name]
 
 
 def test_compare_survives_what_criteria_cannot_judge():

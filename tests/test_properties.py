@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from conftest import blobs
-from edfkmeans import KMeansPath, degrees_of_freedom, fit_path, select_k
+from edfkmeans import KMeansPath, compare, degrees_of_freedom, fit_path, select_k
 from edfkmeans.criteria.separation import silhouettes
+from edfkmeans.structure import find_structure
 
 METHODS = pytest.mark.parametrize("method", ["paper", "exact"])
 few = settings(max_examples=settings.default.max_examples // 4)
@@ -249,3 +250,85 @@ def test_a_far_group_adds_a_cluster(method, seed, k, start):
         assert (found.k, with_it.k) == (k, k + 1)
     else:
         assert with_it.k >= 2
+
+
+def on_labels(X, labels, **options):
+    """Choose among given clusterings."""
+    return select_k(X, path=KMeansPath.from_labels(X, labels), random_state=0, n_jobs=1, **options)
+
+
+@few
+@given(fitted(), SEEDS)
+def test_mirrored_and_exchanged_columns_and_shuffled_rows(case, seed):
+    """Every column of the table stays, the silhouettes of samples without clusters too."""
+    X = case[0]
+    path = fit_path(X, 4, random_state=0, n_jobs=1)
+    labels = {k: path.labels(k) for k in range(2, 6)}
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    other = X[np.ix_(rows, columns)] * rng.choice([-1.0, 1.0], X.shape[1])
+    shuffled = {k: each[rows] for k, each in labels.items()}
+    for method in ("paper", "naive", "combined"):
+        plain = on_labels(X, labels, method=method)
+        changed = on_labels(other, shuffled, method=method)
+        np.testing.assert_allclose(changed.table, plain.table, rtol=1e-7, atol=1e-9)
+        if method != "combined" and clear(plain.table.bic.to_numpy()):
+            assert changed.k == plain.k
+
+
+def curve(X, criterion):
+    return compare(X, [criterion], k_max=3, random_state=0, n_jobs=1).curves[criterion].values
+
+
+def test_streams_that_change_with_the_columns():
+    """So docs/robustness.md has it: what is drawn column by column changes with these."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 3)) * [1, 2, 3] + 3 * rng.integers(0, 2, 40)[:, None]
+    labels, pilot = (fit_path(X, 5, random_state=0, n_jobs=1).labels(k) for k in (2, 6))
+    exchanged, mirrored = X[:, [2, 0, 1]], -X
+    padded = np.column_stack([X, np.full(40, 7.0)])
+
+    def bootstrap(one):
+        return degrees_of_freedom(one, labels, pilot, method="bootstrap", random_state=0).total
+
+    for one in (exchanged, mirrored, padded):
+        assert bootstrap(one) != pytest.approx(bootstrap(X), abs=1e-3)
+    for one in (exchanged, mirrored):
+        same(curve(one, "gap"), curve(X, "gap"))
+    same(curve(mirrored, "gap-plain"), curve(X, "gap-plain"))
+    for one, criterion in ((exchanged, "gap-plain"), (padded, "gap"), (padded, "gap-plain")):
+        assert np.abs(curve(one, criterion) - curve(X, criterion)).max() > 1e-4
+    p_values = [find_structure(one, random_state=0, n_jobs=1).p_uniform for one in (X, mirrored)]
+    assert p_values[0] != p_values[1]
+
+
+def test_the_test_for_structure_looks_at_columns():
+    cloud = np.random.default_rng(0).normal(size=(60, 3)) ** 3
+    found = [
+        find_structure(one, random_state=0, n_jobs=1).p_uniform
+        for one in (cloud, cloud @ rotation(3, 0))
+    ]
+    assert found[0] != found[1]
+
+
+@few
+@given(SEEDS)
+def test_shuffled_rows_have_the_same_fits_where_clusters_are_clear(seed):
+    X, labels = blobs(4, n=15)
+    rows = np.random.default_rng(seed).permutation(len(X))
+    found = select_k(X[rows], 6, random_state=0, n_jobs=1)
+    assert found.k == 4
+    assert adjusted_rand_score(found.labels, labels[rows]) == 1
+
+
+@few
+@given(fitted(), SEEDS)
+def test_other_names_of_clusters_change_nothing(case, seed):
+    X = case[0]
+    path = fit_path(X, 4, random_state=0, n_jobs=1)
+    labels = {k: path.labels(k) for k in range(2, 6)}
+    rng = np.random.default_rng(seed)
+    renamed = {k: np.array(rng.permutation(list("abcde")))[each] for k, each in labels.items()}
+    plain, other = (on_labels(X, each) for each in (labels, renamed))
+    assert other.k == plain.k
+    np.testing.assert_allclose(other.table, plain.table, rtol=1e-7, atol=1e-9)

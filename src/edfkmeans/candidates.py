@@ -39,7 +39,8 @@ def candidates_of(judged: Verdict, shares: pd.Series | None) -> tuple[Candidate,
         others = [k for k in others if table["silhouette_above"][k] > 0]
     found = []
     for k in others:
-        distance = float(table["bic"][k] - table["bic"][judged.k])
+        theirs, ours = (float(table["bic"][j]) for j in (k, judged.k))
+        distance = theirs - ours if theirs != ours else 0.0  # both may be minus infinity
         reasons = [f"{'lower' if distance < 0 else 'higher'} BIC ({distance:+.1f})"]
         if "silhouette_above" in table and k > 1:
             other = table["silhouette_above"][k]

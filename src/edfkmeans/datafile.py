@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import sys
 import warnings
 import zlib
@@ -138,6 +139,7 @@ def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
+    text = re.sub(r"\A\s*\n", "", text)  # a first line of tabs is no header
     if text.lstrip()[:1] in ("{", "[", "<"):
         raise BadFileError(
             f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. with "
@@ -184,14 +186,16 @@ def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
                 on_bad_lines="error",
                 **options,
             )
-    except (ValueError, csv.Error) as error:
+    except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
     return _checked(frame, source), tuple(notes)
 
 
 def _reason(error: Exception) -> str:
     text = str(error).replace("Error tokenizing data. C error: ", "").strip().rstrip(".")
-    if "Expected" in text and "saw" in text:
+    if isinstance(error, pd.errors.ParserWarning):
+        text = "some rows have more fields than the first line"
+    if ("Expected" in text and "saw" in text) or "more fields" in text:
         text += ". Every row needs as many fields as the header; quote those that hold a separator"
     if "EOF inside string" in text:
         text += ". A quotation mark is not closed"

@@ -4,12 +4,15 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from edfkmeans.download import guarded
 
 Floats = npt.NDArray[np.float64]
 
@@ -109,8 +112,8 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
     """Load one of the paper's data sets, its columns standardised.
 
     Looked for, in this order: in `folder`, in the folder that the environment variable
-    EDFKMEANS_DATA names, in scikit-learn (iris and wine), in scikit-learn's cache of OpenML or, if
-    `download` allows it, at OpenML.
+    EDFKMEANS_DATA names, in scikit-learn (iris and wine) and, if `download` allows it, in
+    scikit-learn's cache of OpenML and at OpenML.
 
     Parameters
     ----------
@@ -120,7 +123,9 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
         A folder with one file ``NAME.csv.gz`` or ``NAME.csv`` for each set: columns f0, f1, ...
         and label (or label_1, label_2, ... where there are several label sets).
     download : bool
-        Whether the network may be used.
+        Whether the network may be used: by https only, for no more than 100 MB, and what comes must
+        have OpenML's MD5 checksum. While it lasts this holds for every call of scikit-learn's
+        ``fetch_openml`` in the process.
 
     Returns
     -------
@@ -173,10 +178,11 @@ def _from_openml(name: str) -> Dataset:
     from sklearn.datasets import fetch_openml
 
     try:
-        bunch = fetch_openml(
-            data_id=SOURCES[name].openml, as_frame=True, parser="auto", n_retries=1
-        )
-    except (OSError, ValueError) as error:
+        with guarded():
+            bunch = fetch_openml(
+                data_id=SOURCES[name].openml, as_frame=True, parser="auto", n_retries=1
+            )
+    except (OSError, ValueError, HTTPException) as error:
         raise FileNotFoundError(f"OpenML gave: {error}. {_how_to_get(name, None)}") from error
     features, target = _TREATMENTS.get(name, _as_numbers)(bunch.data, bunch.target)
     return _dataset(name, features, [pd.factorize(target)[0]])

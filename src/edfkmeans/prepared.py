@@ -2,6 +2,7 @@
 
 import difflib
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -161,6 +162,8 @@ def chosen_columns(
 
 def _numbers(frame: pd.DataFrame, encode: bool, source: str, told: list[str]) -> pd.DataFrame:
     """Turn truth values into 0 and 1, and text into one column for each of its values."""
+    decimals = [name for name in frame.columns if _holds(frame[name], Decimal)]
+    frame = frame.astype(dict.fromkeys(decimals, np.float64))
     kinds = {name: frame[name].dtype for name in frame.columns}
     text = [name for name, kind in kinds.items() if not pd.api.types.is_numeric_dtype(kind)]
     if not text:
@@ -173,6 +176,11 @@ def _numbers(frame: pd.DataFrame, encode: bool, source: str, told: list[str]) ->
             "values into a column of 0 and 1 with --encode."
         )
     for name in text:
+        if _holds(frame[name], list, dict, np.ndarray):
+            raise BadFileError(
+                f"The column {str(name)!r} of {source} has lists in it, which --encode cannot turn "
+                f"into numbers. Leave it out with --drop {_quoted(name)}."
+            )
         count = frame[name].nunique()
         if count > MOST_CATEGORIES:
             raise BadFileError(
@@ -187,6 +195,14 @@ def _numbers(frame: pd.DataFrame, encode: bool, source: str, told: list[str]) ->
         coded.loc[blank[name], made] = np.nan
     told.append(f"Encoded as columns of 0 and 1: {some([str(name) for name in text])}.")
     return coded.astype(np.float64)
+
+
+def _holds(column: pd.Series, *kinds: type) -> bool:
+    """Whether all values that are not missing are Python objects of some kinds."""
+    if column.dtype != object:
+        return False
+    values = column.dropna()
+    return len(values) > 0 and all(isinstance(value, kinds) for value in values)
 
 
 def _without_missing(

@@ -12,7 +12,13 @@ def entropy(random_state: Any) -> int:
     """One number that every stream of a run is made from."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
+            f"RandomState, a Generator or None: {error}."
+        ) from None
 
 
 def stream(seed: int, k: int, start: int) -> np.random.Generator:

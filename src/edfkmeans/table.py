@@ -1,6 +1,7 @@
 """Table: the data as every later step wants them, checked, centred and of unit size."""
 
 import numbers
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,6 +15,8 @@ Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 _BLOCK = 16384
+# What numpy turns into floats without a word.
+_NO_NUMBERS = (str, np.datetime64, np.timedelta64, complex)
 
 
 @dataclass(frozen=True)
@@ -169,22 +172,27 @@ def check_numeric(X: Any) -> Values:
             f"X is a dask {type(X).__name__}, and this function needs the rows in memory. Give "
             "X.compute() if they fit, or some of them."
         )
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        masked = int(np.ma.getmaskarray(X).sum())
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a polars LazyFrame, whose rows are not there yet. Give X.collect().")
+    masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
+    if masked:
         raise ValueError(
             f"X is a masked array with {masked} values masked. Drop those rows or fill them, e.g. "
             "with X.filled(...)."
         )
     check_columns(X)
     try:
+        given = np.asarray(X) if isinstance(X, list | tuple) else X
+        _check_kind(given)
         array: Values = check_array(
-            X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False, input_name="X"
+            given,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            input_name="X",
         )
-    except ValueError as error:
-        if "could not convert string" in str(error):
-            raise ValueError(
-                f"X holds text: {error}. Drop or encode what is not a number."
-            ) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        _explain(error)
         raise
     bad = find_bad(array)
     if bad is not None:
@@ -192,8 +200,60 @@ def check_numeric(X: Any) -> Values:
     return array
 
 
+def _masked_parts(X: Any) -> list[Any]:
+    """X if it is a masked array, or those of its rows that are."""
+    parts = X if isinstance(X, list | tuple) else [X]
+    return [part for part in parts if isinstance(part, np.ma.MaskedArray)]
+
+
+_NOT_NUMBERS = {
+    "M": "dates. Give the time since a day of your choice, e.g. (X - X.min()) / "
+    "np.timedelta64(1, 'D')",
+    "m": "durations. Give them in a unit of your choice, e.g. X / np.timedelta64(1, 'D')",
+    "c": "complex numbers. Complex data not supported: give their sizes, or the real and the "
+    "imaginary parts as columns",
+    "V": "records. Give a matrix, e.g. numpy.lib.recfunctions.structured_to_unstructured(X)",
+}
+
+
+def _check_kind(X: Any) -> None:
+    """Refuse an array of dates, durations, complex numbers or records."""
+    dtype = getattr(X, "dtype", None)
+    kinds = {getattr(dtype, "kind", "")}
+    if kinds == {"O"}:
+        types = {type(value) for value in np.asarray(X).ravel()}
+        kinds = {np.dtype(each).kind for each in types if issubclass(each, np.generic)}
+    for kind, what in _NOT_NUMBERS.items():
+        if kind in kinds:
+            raise ValueError(f"X has dtype {dtype} and holds {what}.")
+
+
+def _explain(error: Exception) -> None:
+    """Raise an error that says what to do in place of one that does not."""
+    text = str(error)
+    if "could not convert string" in text:
+        raise ValueError(f"X holds text: {text}. Drop or encode what is not a number.") from None
+    if isinstance(error, OverflowError):
+        raise ValueError(f"X holds numbers beyond 1.8e308: {text}. Divide them.") from None
+    if "float() argument" in text:
+        raise TypeError(
+            f"X holds what is not a number: {text}. Give a matrix of numbers; drop or encode what "
+            "is none."
+        ) from None
+    if "setting an array element" in text:
+        raise ValueError(
+            f"X is not a matrix: {text} Give rows of numbers, as many in each."
+        ) from None
+
+
 def check_columns(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers."""
+    """Refuse a data frame with columns that are not numbers, or that share a name."""
+    names = Counter(getattr(X, "columns", ()))
+    twice = [str(name) for name, count in names.items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"X has several columns of the same name: {some(twice)}. Give each a name of its own."
+        )
     text = _text_columns(X)
     if text:
         raise ValueError(
@@ -297,8 +357,8 @@ def _is_number_type(dtype: Any, column: Any) -> bool:
     if hasattr(dtype, "is_numeric"):  # polars
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     if str(dtype) == "object":  # numbers all the same?
-        return not any(isinstance(value, str) for value in column)
-    return getattr(dtype, "kind", "O") in "biufc"
+        return not any(isinstance(value, _NO_NUMBERS) for value in column)
+    return getattr(dtype, "kind", "O") in "biuf"
 
 
 def some(names: list[str], most: int = 5) -> str:

@@ -232,6 +232,8 @@ def _is_frame(X: Any) -> bool:
 
 def _matrix(X: Any) -> tuple[Any, Any]:
     if _is_frame(X):
+        if not len(X.columns):
+            raise ValueError("X has no columns. Give at least one column of numbers.")
         check_columns(X._meta_nonempty)
         types = [getattr(dtype, "numpy_dtype", dtype) for dtype in X.dtypes]
         dtype = _float_type(np.result_type(*types))

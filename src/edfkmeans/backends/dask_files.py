@@ -28,6 +28,23 @@ def open_lazily(source: str | Path) -> Any:
     """
     name = str(source)
     ending = Path(name).suffix.lower()
+    if ending not in _READERS and not Path(name).is_dir():
+        raise ValueError(
+            f"{name} is not one of {', '.join(_READERS)} or a folder of Parquet files. Convert it "
+            "to Parquet first."
+        )
+    try:
+        return _open(name, ending)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # dask's readers have many, for files of any kind, cut off, wrong
+        reason = str(error).rpartition("Original Message: ")[2].strip().rstrip(".")
+        raise ValueError(
+            f"{name} could not be opened: {reason}. Is it whole, and what its ending says?"
+        ) from error
+
+
+def _open(name: str, ending: str) -> Any:
     if ending == ".zarr":
         import dask.array as da
 
@@ -36,12 +53,7 @@ def open_lazily(source: str | Path) -> Any:
 
     if ending in (".csv", ".tsv"):
         return dd.read_csv(name, sep="\t" if ending == ".tsv" else ",")
-    if ending in (".parquet", ".pq") or Path(name).is_dir():
-        return dd.read_parquet(name)
-    raise ValueError(
-        f"{name} is not one of {', '.join(_READERS)} or a folder of Parquet files. Convert it to "
-        "Parquet first."
-    )
+    return dd.read_parquet(name)
 
 
 @contextmanager

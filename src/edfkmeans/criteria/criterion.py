@@ -23,6 +23,14 @@ class NotApplicable(ValueError):  # noqa: N818 - an answer, not a failure: this 
     """Raised by a criterion that has no answer for these data; the message says why."""
 
 
+def log_inertia(path: KMeansPath) -> Floats:
+    """Return the logarithm of the inertia for every k, if every k leaves some."""
+    if path.inertia[:-1].min() <= 0:
+        raise NotApplicable("some k fits every row without residual: lower k_max")
+    logs: Floats = np.log(path.inertia[:-1])
+    return logs
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """What a criterion says about every k.

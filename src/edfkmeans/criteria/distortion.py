@@ -13,6 +13,7 @@ from edfkmeans.criteria.criterion import (
     Curve,
     Given,
     NotApplicable,
+    log_inertia,
     register,
 )
 from edfkmeans.path import KMeansPath
@@ -45,7 +46,7 @@ class Jump(Criterion):
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
         power = table.n_features / 2 if self.power is None else self.power
-        logs = -power * np.log(path.inertia[:-1])
+        logs = -power * log_inertia(path)
         values = np.diff(np.exp(logs - logs.max()), prepend=0.0)
         return Curve(choice.highest(values), values, self.better, "highest")
 

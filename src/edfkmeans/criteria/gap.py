@@ -6,7 +6,16 @@ from typing import Any, Literal
 import numpy as np
 
 from edfkmeans import choice
-from edfkmeans.criteria.criterion import Criterion, Curve, Floats, Given, Need, Work, register
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Floats,
+    Given,
+    Need,
+    Work,
+    log_inertia,
+    register,
+)
 from edfkmeans.path import KMeansPath
 from edfkmeans.reference import BOXES, Box, Reference, quick_fits
 from edfkmeans.table import Table, check_one_of, check_whole
@@ -82,7 +91,7 @@ class Gap(Criterion):
     def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
         """Judge every k."""
         logs = given[ReferencePaths(self.box, self.n_references)]
-        values, error = gap(np.log(path.inertia[:-1]), logs)
+        values, error = gap(log_inertia(path), logs)
         k = choice.SE_RULES[self.rule](values, error)
         return Curve(k, values, self.better, self.rule, error=error)
 

@@ -79,18 +79,22 @@ class Halves(Need[list[tuple[Half, Half]]]):
 
 def _half(rows: Values, k_max: int, rng: np.random.Generator) -> Half:
     distinct = count_distinct(rows, k_max + 2)
+    nothing = NotApplicable("half of the rows are too few, or too much alike, to fit anything to")
     if distinct < 4:
-        raise NotApplicable("half of the rows are too few to fit anything to")
+        raise nothing
     table = read_table(rows)
-    path = fit_table(
-        table,
-        min(k_max, distinct - 2),
-        fits="best",
-        n_init=1,
-        random_state=rng,
-        n_jobs=1,
-        progress=False,
-    )
+    try:
+        path = fit_table(
+            table,
+            min(k_max, distinct - 2),
+            fits="best",
+            n_init=1,
+            random_state=rng,
+            n_jobs=1,
+            progress=False,
+        )
+    except ValueError as error:  # beside the other half these rows are as good as one
+        raise nothing from error
     return Half(rows, table, path)
 
 
