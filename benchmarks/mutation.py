@@ -63,6 +63,7 @@ def prepare(part):
         "do_not_mutate": ["src/edfkmeans/kernels/compile.py"],
         "pytest_add_cli_args_test_selection": [f"tests/test_{test}.py" for test in tests],
         "pytest_add_cli_args": options,
+        "process_isolation": "forkserver",  # dask's threads do not come along in a fork
     }
     with (folder / "pyproject.toml").open("a") as file:
         file.write("\n[tool.mutmut]\n")

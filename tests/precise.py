@@ -12,16 +12,18 @@ DIGITS = 50
 
 
 class Clusters:
-    """Sizes and centroids of labels 0 .. k-1, in fifty digits."""
+    """Sizes and centroids of labels 0 .. k-1, in fifty digits; each row is there `times` times."""
 
-    def __init__(self, X, labels):
+    def __init__(self, X, labels, times=None):
         self.rows = [[mp.mpf(float(v)) for v in row] for row in X]
         self.labels = [int(label) for label in labels]
-        self.sizes = [self.labels.count(c) for c in range(max(self.labels) + 1)]
+        self.times = [1] * len(self.rows) if times is None else [int(many) for many in times]
         d = len(self.rows[0])
+        self.sizes = [0] * (max(self.labels) + 1)
         self.centers = [[mp.mpf(0)] * d for _ in self.sizes]
-        for row, c in zip(self.rows, self.labels, strict=True):
-            self.centers[c] = [a + b for a, b in zip(self.centers[c], row, strict=True)]
+        for row, c, many in zip(self.rows, self.labels, self.times, strict=True):
+            self.sizes[c] += many
+            self.centers[c] = [a + many * b for a, b in zip(self.centers[c], row, strict=True)]
         self.centers = [
             [v / m for v in center] for center, m in zip(self.centers, self.sizes, strict=True)
         ]
@@ -29,8 +31,8 @@ class Clusters:
     @property
     def inertia(self):
         return mp.fsum(
-            (a - b) ** 2
-            for row, c in zip(self.rows, self.labels, strict=True)
+            many * (a - b) ** 2
+            for row, c, many in zip(self.rows, self.labels, self.times, strict=True)
             for a, b in zip(row, self.centers[c], strict=True)
         )
 
@@ -88,11 +90,11 @@ def exact_term(x, j, own, rest, far, mean, sigma):
     return total
 
 
-def excess_terms(X, labels, pilot_labels, method):
+def excess_terms(X, labels, pilot_labels, method, times=None):
     """Every row's part of the excess degrees of freedom."""
     with mp.workdps(DIGITS):
-        fit, pilot = Clusters(X, labels), Clusters(X, pilot_labels)
-        n, d = len(fit.rows), len(fit.rows[0])
+        fit, pilot = Clusters(X, labels, times), Clusters(X, pilot_labels, times)
+        n, d = sum(fit.times), len(fit.rows[0])
         varies = [j for j in range(d) if any(row[j] != fit.rows[0][j] for row in fit.rows)]
         sigma = mp.sqrt(pilot.inertia / (n * len(varies)))
         found = []

@@ -107,6 +107,25 @@ def test_cluster_sizes_from_one_to_large(method, large):
 
 
 @METHODS
+@pytest.mark.parametrize("many", [10**4, 10**6])
+def test_cluster_sizes_up_to_a_million(method, many):
+    """Ten rows, some of them many times over."""
+    rng = np.random.default_rng(0)
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
+    pilot = np.array([0, 1, 1, 0, 2, 2, 2, 3, 3, 4])
+    times = np.array([1, many // 3, many // 2, 7, many // 20, 3, 50, 1, 1, 1])
+    X = rng.normal(size=(10, 2)) + 1.5 * labels[:, None]
+    expected = excess_terms(X, labels, pilot, method, times)
+    found = degrees_of_freedom(
+        *(np.repeat(each, times, axis=0) for each in (X, labels, pilot)), method=method
+    )
+    last = np.cumsum(times) - 1
+    np.testing.assert_allclose(found.per_point[last], expected, rtol=1e-9, atol=1e-11)
+    assert np.abs(expected).max() > 1e-3
+    assert found.excess == pytest.approx((times * expected).sum(), rel=1e-9)
+
+
+@METHODS
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2), st.integers(2, 4))
 def test_exact_ties_and_coincident_centroids(method, seed, d, k):
