@@ -114,3 +114,12 @@ def test_number_of_threads(monkeypatch):
 def test_blocks_cover_the_rows_once():
     blocks = threads.row_blocks(20_000)
     assert [(b.start, b.stop) for b in blocks] == [(0, 8192), (8192, 16384), (16384, 20_000)]
+
+
+def test_of_several_errors_the_first_task_counts():
+    def fail(seconds):
+        time.sleep(seconds)
+        raise ValueError(str(seconds))
+
+    with Threads(3) as pool, pytest.raises(ValueError, match=r"0\.2"):
+        pool.map(fail, [0.2, 0.1, 0.0])

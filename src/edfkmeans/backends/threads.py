@@ -116,7 +116,8 @@ class Threads:
     ) -> list[Result]:
         """Apply `function` to every task; results come in the order of the tasks.
 
-        `on_done` is called in this thread as tasks finish. A task may not use the pool itself.
+        `on_done` is called in this thread as tasks finish. A task may not use the pool itself. Of
+        several tasks that fail, the error of the first is raised.
         """
         tasks = list(tasks)
         if self._pool is None or len(tasks) < 2:
@@ -126,6 +127,9 @@ class Threads:
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
+                if future.exception() is not None:
+                    for each in futures:  # of several errors the first task's, whatever the clock
+                        each.result()
                 result = future.result()
                 if on_done is not None:
                     on_done(futures[future], result)
