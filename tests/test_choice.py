@@ -86,6 +86,9 @@ def test_lowest_and_highest_ignore_missing_values():
         ([1.0, 2.0, 3.0, 4.0], [0.1] * 4, (4, 4, 4, 4, 4)),  # no maximum inside
         ([1.0, 1.95, 2.0, 1.0, 2.05], [0.1] * 5, (2, 2, 2, 3, 5)),
         ([4.0, 3.0, 2.0], [0.1] * 3, (1, 1, 1, 1, 1)),
+        ([1.0, 2.0, 2.0, 3.0], [0.1] * 4, (2, 2, 4, 2, 4)),  # level is not beaten
+        ([1.0, 1.5, 1.0], [0.0, 0.5, 0.0], (1, 1, 1, 2, 2)),  # just a standard error apart
+        ([1.0, 1.5, 1.0], [0.6, 0.25, 0.6], (2, 2, 2, 2, 2)),  # the error of the higher counts
     ],
 )
 def test_rules_with_standard_errors(curve, error, expected):

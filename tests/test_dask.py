@@ -357,9 +357,12 @@ def test_other_refusals(wine, small_sample):
             function(D)
     with pytest.raises(ValueError, match=r"labels has shape \(2,\), but X has 178 rows"):
         degrees_of_freedom(D, [0, 1], [0, 1])
-    with pytest.raises(ValueError, match="labels contains NaN"):
+    with pytest.raises(ValueError, match=r"^labels contains NaN"):
         degrees_of_freedom(D, np.full(178, np.nan), np.zeros(178))
-    with pytest.raises(ValueError, match="Use method='exact', or a sample"):
+    with pytest.raises(ValueError, match=r"^pilot_labels contains NaN"):
+        degrees_of_freedom(D, np.zeros(178), np.full(178, np.nan))
+    told = r"^method='bootstrap' fits all rows.* for that, and X .* or a sample of the rows\.$"
+    with pytest.raises(ValueError, match=told):
         degrees_of_freedom(D, np.zeros(178), np.zeros(178), method="bootstrap")
     small_sample(50)
     same = da.from_array(np.repeat(wine[:2], 60, axis=0), chunks=30)

@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import blobs, reference, reference_data
-from edfkmeans import degrees_of_freedom, fit_path
+from edfkmeans import DegreesOfFreedom, degrees_of_freedom, fit_path
+from edfkmeans import dof as dof_module
+from edfkmeans.backends.threads import Threads
+from edfkmeans.fit import fit_of_labels
+from edfkmeans.table import read_table
+from edfkmeans.terms import pilot_sigma
 
 CASES = reference("degrees_of_freedom")
 
@@ -253,5 +258,42 @@ def test_options_that_a_method_does_not_have(wine):
     labels = np.arange(178) % 3
     with pytest.raises(ValueError, match="are for method='bootstrap', not 'paper'"):
         degrees_of_freedom(wine, labels, labels, precision=0.1)
-    with pytest.raises(ValueError, match="precision=2 must be between 0 and 1"):
-        degrees_of_freedom(wine, labels, labels, method="bootstrap", precision=2)
+    for precision in (2, 1.5, 1, 0, -0.1):
+        with pytest.raises(ValueError, match=f"precision={precision} must be between 0 and 1"):
+            degrees_of_freedom(wine, labels, labels, method="bootstrap", precision=precision)
+    with pytest.raises(ValueError, match="n_jobs=0 must be a positive number"):
+        degrees_of_freedom(wine, labels, labels, n_jobs=0)
+
+
+def test_what_is_shown():
+    X, _ = blobs(2)
+    one = degrees_of_freedom(X, np.zeros(80), np.arange(80) // 2)
+    assert repr(one) == "DegreesOfFreedom(total=3, naive=3, excess=0)"
+    short = DegreesOfFreedom(4, np.array([0.5, 0.25]), 0.125)
+    assert repr(short) == "DegreesOfFreedom(total=4.75, naive=4, excess=0.75, error=0.125)"
+
+
+def test_the_noise_is_corrected_for_what_the_pilot_spends(monkeypatch):
+    X, _ = blobs(2, n=30, d=2)
+    table = read_table(np.column_stack([X, np.full(60, 7.0)]))  # a constant column spends nothing
+    labels = np.arange(60) // 6
+    pilot = fit_of_labels(table.values, labels.astype(np.int32), 10)
+    sigma = pilot_sigma(table, pilot)
+    assert sigma == pytest.approx(np.sqrt(pilot.inertia / 120))
+    with Threads(1) as pool:
+        drawn = [
+            dof_module.bootstrap_draw(table, [pilot], pilot, sigma, 5, number)[0]
+            for number in range(256, 264)
+        ]
+        assert np.shape(drawn) == (8, 60)
+        spent = np.sum(drawn, axis=1).mean()
+        assert 20 < spent < 108  # ten centroids in two columns, much freedom, and no bound reached
+        found = dof_module.corrected_sigma(table, pilot, 5, pool)
+        assert found == pytest.approx(sigma / np.sqrt(1 - spent / 120))
+        # No more than nine tenths, and nothing below zero.
+        for spends, expected in ((1e9, np.sqrt(10)), (-3.0, 1.0), (0.5, 1 / np.sqrt(119.5 / 120))):
+            monkeypatch.setattr(
+                dof_module, "bootstrap_draw", lambda *_, spends=spends: [np.array([spends])]
+            )
+            found = dof_module.corrected_sigma(table, pilot, 5, pool)
+            assert found == pytest.approx(expected * sigma)
