@@ -12,14 +12,13 @@ rows that do not. The tables of docs/large_data.md are made anew at the end.
 
 import json
 import os
-import re
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from common import RESULTS, alone, peak_mb, save
+from common import RESULTS, alone, filled, peak_mb, save
 
 COLUMNS = [f"x{j}" for j in range(16)]
 ROWS_PER_FILE = 100_000
@@ -304,19 +303,6 @@ def _percent(value: float) -> str:
     return f"{max(value, 0.0) + 0.0:.2f} %"
 
 
-def filled(text: str) -> str:
-    """Return the page's text with every table between marks made anew."""
-    for mark, table in tables().items():
-        text, found = re.subn(
-            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
-            lambda match, table=table: match[1] + table + match[2],
-            text,
-            flags=re.DOTALL,
-        )
-        assert found == 1, f"{PAGE.name} has {found} places marked {mark}"
-    return text
-
-
 def main(folder: str, *parts: str) -> None:
     """Run the parts that are named."""
     command = "python benchmarks/large.py FOLDER"
@@ -329,7 +315,7 @@ def main(folder: str, *parts: str) -> None:
     if not parts or "loss" in parts:
         save("large_loss", loss(), f"{command} loss")
     if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
-        PAGE.write_text(filled(PAGE.read_text()))
+        PAGE.write_text(filled(PAGE.read_text(), tables()))
 
 
 if __name__ == "__main__":

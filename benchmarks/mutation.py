@@ -5,8 +5,8 @@ Run with: make mutation    (or python benchmarks/mutation.py [PART ...] in its e
 Works on copies in build/mutation, one for each part, and goes on where it was stopped; delete the
 folder for a fresh start. The part "kernels" has its kernels as plain Python, with the decorator
 taken off: a compiled function cannot be exchanged while the tests run. The part "counts" has them
-compiled. Writes results/mutation.csv, a line for each file, and results/survivors.txt, the change
-that each survivor makes. Why they survive is said in docs/mutants.md.
+compiled. Writes results/mutation.csv, a line for each file, results/survivors.txt, the change that
+each survivor makes, and the tables of docs/robustness.md, with the reasons in survivors.toml.
 """
 
 import ast
@@ -14,31 +14,58 @@ import csv
 import difflib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
+from common import RESULTS, filled
+
 ROOT = Path(__file__).parents[1]
 COPIES = ROOT / "build" / "mutation"
-RESULTS = Path(__file__).parent / "results"
+REASONS = Path(__file__).parent / "survivors.toml"
+PAGE = ROOT / "docs" / "robustness.md"
 COPIED = ("src", "tests", "experiments", "pyproject.toml", "README.md")
 # What is mutated, the tests that may notice, and those left out for their time.
 PARTS = {
     "counts": (
         ["dof", "terms", "choice", "smoothing"],
         ["choice", "smoothing", "dof", "numbers", "dask", "selection"],
-        ["cluster", "worker", "memory_limit", "process", "digits", "brute", "columns", "cheap"],
+        [
+            "a_cluster",
+            "the_cluster",
+            "worker",
+            "memory_limit",
+            "another_process",
+            "digits_k",
+            "(in_memory and digits)",
+            "brute",
+            "five_thousand",
+            "million",
+            "cheap",
+        ],
     ),
     "kernels": (
         ["kernels/*"],
         ["kernels", "dof", "numbers"],
-        ["bootstrap", "many_rows", "threads", "five_thousand", "digits_k", "brute"],
+        [
+            "bootstrap",
+            "noise",
+            "many_rows",
+            "threads",
+            "five_thousand",
+            "million",
+            "digits_k",
+            "brute",
+        ],
     ),
 }
-# What mutmut notes of a mutant: the exit code of pytest, or of a run that was stopped.
-SURVIVED, STOPPED = 0, (-24, 24, 36, 152, 255)
+# What mutmut notes of a mutant: the exit code of pytest, or one for no test and for a timeout.
+KINDS = ("noticed", "stopped", "survived")
+SURVIVED, STOPPED = (0, 5, 33), (-24, 24, 36, 152, 255)
 
 
 def prepare(part):
@@ -63,7 +90,8 @@ def prepare(part):
         "do_not_mutate": ["src/edfkmeans/kernels/compile.py"],
         "pytest_add_cli_args_test_selection": [f"tests/test_{test}.py" for test in tests],
         "pytest_add_cli_args": options,
-        "process_isolation": "forkserver",  # dask's threads do not come along in a fork
+        # dask's threads do not come along in a fork; a server has none, but costs time.
+        "process_isolation": "fork" if part == "kernels" else "forkserver",
     }
     with (folder / "pyproject.toml").open("a") as file:
         file.write("\n[tool.mutmut]\n")
@@ -96,24 +124,44 @@ def change(mutant, mutated):
 
 
 def report():
-    """Write what became of the mutants."""
+    """Write what became of the mutants, and into the page."""
     counts, survivors = Counter(), []
     for name, mutant, code, mutated in outcomes():
-        kind = "survived" if code == SURVIVED else "stopped" if code in STOPPED else "noticed"
+        kind = "survived" if code in SURVIVED else "stopped" if code in STOPPED else "noticed"
         counts[name, kind] += 1
-        if code == SURVIVED:
-            lines = change(mutant, mutated)
-            survivors += [mutant, *(f"    {line[0]} {line[1:].strip()}" for line in lines)]
-    (RESULTS / "survivors.txt").write_text("\n".join(survivors) + "\n")
-    kinds = ("noticed", "stopped", "survived")
-    names = sorted({name for name, _ in counts})
-    rows = [[name, *(counts[name, kind] for kind in kinds)] for name in names]
-    rows.append(["all", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
+        if code in SURVIVED:
+            lines = [f"{line[0]} {line[1:].strip()}" for line in change(mutant, mutated)]
+            survivors.append("\n".join([mutant, *lines]))
     with (RESULTS / "mutation.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["file", *kinds, "part_noticed"])
-        writer.writerows([*row, f"{1 - row[3] / sum(row[1:]):.3f}"] for row in rows)
-    print((RESULTS / "mutation.csv").read_text())
+        writer.writerow(["file", *KINDS])
+        names = sorted({name for name, _ in counts})
+        writer.writerows([name, *(counts[name, kind] for kind in KINDS)] for name in names)
+    (RESULTS / "survivors.txt").write_text("\n\n".join(survivors) + "\n")
+    PAGE.write_text(filled(PAGE.read_text(), tables()))
+
+
+def tables():
+    """Make the tables of the page from the results."""
+    with (RESULTS / "mutation.csv").open() as file:
+        rows = [[row["file"], *(int(row[kind]) for kind in KINDS)] for row in csv.DictReader(file)]
+    rows.append(["all", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
+    files = ["| file | noticed | never ended | survived | noticed or stopped |", "|---" * 5 + "|"]
+    for row in rows:
+        part = 1 - row[-1] / sum(row[1:])
+        files.append("| " + " | ".join(map(str, row)) + f" | {100 * part:.1f} % |")
+    found = Counter(why(one) for one in (RESULTS / "survivors.txt").read_text().split("\n\n"))
+    reasons = ["| why they survive | how many |", "|---|---|"]
+    reasons += [f"| {reason} | {number} |" for reason, number in found.most_common()]
+    return {"mutants": "\n".join(files), "survivors": "\n".join(reasons)}
+
+
+def why(survivor):
+    """Return the reason for a survivor: the first in survivors.toml one of whose patterns fits."""
+    for reason in tomllib.loads(REASONS.read_text())["reason"]:
+        if any(re.search(pattern, survivor) for pattern in reason["patterns"]):
+            return reason["why"]
+    return "not looked into"
 
 
 def main(parts):

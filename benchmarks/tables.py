@@ -3,11 +3,10 @@
 Run with: python benchmarks/tables.py          (after python benchmarks/peers.py and the others)
 """
 
-import re
 from pathlib import Path
 
 import pandas as pd
-from common import RESULTS
+from common import RESULTS, filled
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -71,19 +70,10 @@ def machine() -> str:
     return f"Machine: {first.lstrip('# ')}."
 
 
-def filled(text: str) -> str:
-    """Return the README's text with every part between marks made anew."""
-    for part in (peers, best_known, growth, criteria, machine):
-        mark = part.__name__
-        text, found = re.subn(
-            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
-            lambda match, part=part: match[1] + part() + match[2],
-            text,
-            flags=re.DOTALL,
-        )
-        assert found == 1, f"README.md has {found} places marked {mark}"
-    return text
+def tables() -> dict[str, str]:
+    """Make every part anew, by its mark."""
+    return {part.__name__: part() for part in (peers, best_known, growth, criteria, machine)}
 
 
 if __name__ == "__main__":
-    README.write_text(filled(README.read_text()))
+    README.write_text(filled(README.read_text(), tables()))

@@ -1,5 +1,6 @@
 """The package as a whole: what importing costs, and what the README promises."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
     import tables
 
     text = README.read_text()
-    assert tables.filled(text) == text
+    assert tables.filled(text, tables.tables()) == text
 
 
 def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
@@ -60,12 +61,12 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
         assert pages.filled(text, tables) == text, page.name
 
 
-def test_the_numbers_of_the_page_on_large_data_are_those_of_the_results(monkeypatch):
+@pytest.mark.parametrize("script", ["large", "mutation"])
+def test_the_numbers_of_a_page_are_those_of_the_results(script, monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
-    import large
-
-    text = large.PAGE.read_text()
-    assert large.filled(text) == text
+    module = importlib.import_module(script)
+    text = module.PAGE.read_text()
+    assert module.filled(text, module.tables()) == text
 
 
 # A block of Python, and what it prints where a block of text follows.

@@ -252,6 +252,18 @@ def test_a_far_group_adds_a_cluster(method, seed, k, start):
         assert with_it.k >= 2
 
 
+@pytest.mark.parametrize("method", ["combined", "paper"])
+@few
+@given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([1e2, 1e3, 1e6]))
+def test_a_far_row_adds_a_cluster(method, seed, k, distance):
+    X, _ = blobs(k, seed=seed)
+    more = np.concatenate([X, np.full((1, 3), distance)])
+    found = select_k(X, 8, method=method, random_state=0, n_jobs=1)
+    with_it = select_k(more, 8, method=method, random_state=0, n_jobs=1)
+    assert with_it.k == found.k + 1
+    assert (with_it.labels == with_it.labels[-1]).sum() == 1
+
+
 def on_labels(X, labels, **options):
     """Choose among given clusterings."""
     return select_k(X, path=KMeansPath.from_labels(X, labels), random_state=0, n_jobs=1, **options)

@@ -205,14 +205,3 @@ def test_no_network(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert not [a for a in tags_of(tmp_path / "r.html").addresses if a.startswith("http")]
-
-
-@pytest.mark.parametrize("command, moment", [("select", 0.4), ("select", 2.0), ("compare", 3.0)])
-def test_control_c_at_some_moments(command, moment, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(SOURCE.parents[1] / "benchmarks"))
-    import interrupt
-
-    outcome = interrupt.interrupt(command, moment, tmp_path)
-    outcome.wrong = [fault for fault in outcome.wrong if not fault.endswith(" s")]  # a busy machine
-    assert outcome.finished or not outcome.wrong
-    assert outcome.seconds < 10
