@@ -520,12 +520,14 @@ def test_the_bell():
     assert jumps._bell(1e300) == 0
 
 
-def terms_of(method, X, labels, pilot, reach=7.5):
+def terms_of(method, X, labels, pilot, reach=7.5, *, skip=True):
     """What the kernels give, without the rest of the package."""
     centers, pilot_centers = (np.array(naive.centroids(X, each)) for each in (labels, pilot))
     sigma = math.sqrt(naive.inertia(X, pilot) / X.size)
     gaps = np.empty((len(centers),) * 2)
     jumps.center_gaps(centers, gaps)
+    if not skip:
+        gaps[:] = 1e9  # none is so far that it cannot matter
     terms = np.full(len(X), np.nan)
     by_cluster = np.argsort(labels, kind="stable")
     given = (X, labels, by_cluster, centers, np.bincount(labels), gaps, pilot, pilot_centers, sigma)
@@ -590,3 +592,17 @@ def test_one_row_of_a_tile_that_is_near_another_cluster_counts(method, between):
     np.testing.assert_allclose(terms, expected, rtol=1e-9, atol=1e-12)
     assert terms.argmax() == 10 + between
     assert terms.max() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["paper", "exact"])
+@pytest.mark.parametrize("spread", [0.3, 2.0, 4.0, 10.0])
+@pytest.mark.parametrize("sizes", [(20, 20, 20, 20), (2, 70, 3, 5)])
+def test_clusters_that_are_skipped_do_not_matter(method, spread, sizes):
+    rng = np.random.default_rng(4)
+    labels = np.repeat(np.arange(4), sizes)
+    X = spread * rng.normal(size=(4, 2))[labels] + rng.normal(size=(80, 2)) + 50.0
+    pilot = np.arange(80) % 8
+    looked_at, all_of_them = (
+        terms_of(method, X, labels, pilot, skip=skip) for skip in (True, False)
+    )
+    np.testing.assert_allclose(looked_at, all_of_them, rtol=1e-12, atol=1e-14)

@@ -161,8 +161,8 @@ def exact_terms(
             steeper = max(0.0, weight[0] - w)
             for p in range(TILE):
                 C = w * distance[p] - F[0, p]
-                # |B| = |(mu_c - mu_l) - (x - mu_l) / (n_l + 1)|, in every coordinate at most:
-                B = gaps[c, other] * (2.0 - w) + offset[p] * (1.0 - w)
+                # |B| = |w (mu_c - mu_l) - (1 - w) (x - mu_c)|, in every coordinate at most:
+                B = gaps[c, other] * w + offset[p] * (1.0 - w)
                 reached += (2.0 * B + steeper * longest[p]) * longest[p] >= C
             if reached > 0:
                 near[count], weight[count] = other, w
