@@ -453,18 +453,21 @@ def climbed(X, uniforms, enough):
     return results
 
 
-@pytest.mark.parametrize("enough, d", [(0, 2), (2, 2), (0, 5)])
+@pytest.mark.parametrize("enough, d", [(0, 2), (2, 3), (0, 5)])
 def test_quick_fits_step_by_step(enough, d):
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(30, d))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, d))
     X[:, d - 1] = 0  # whether a centre has moved must not hang on one column
     uniforms = np.sort(rng.random((5, 3)), axis=1)
-    inertia, labels = np.full(5, np.nan), np.zeros((4, 30), np.int32)
+    inertia, labels = np.full(5, np.nan), np.zeros((4, 40), np.int32)
     climb.climb(X, np.ascontiguousarray(X.T, np.float32), uniforms, enough, inertia, labels)
     expected = climbed(X, uniforms, enough)
     np.testing.assert_allclose(inertia, [inertia for _, inertia in expected], rtol=1e-12)
     for k in range(1, 5):
         assert labels[k - 1].tolist() == expected[k - 1][0].tolist()
+    if enough:  # which makes a difference
+        sooner = climbed(X, uniforms, enough - 1)
+        assert any((a != b).any() for (a, _), (b, _) in zip(sooner, expected, strict=True))
 
 
 # Silhouettes.
