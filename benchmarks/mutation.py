@@ -33,19 +33,11 @@ COPIED = ("src", "tests", "experiments", "pyproject.toml", "README.md")
 PARTS = {
     "counts": (
         ["dof", "terms", "choice", "smoothing"],
-        ["choice", "smoothing", "dof", "numbers", "dask", "selection"],
+        ["choice", "smoothing", "dof", "dask", "selection"],
         [
-            "a_cluster",
-            "the_cluster",
-            "worker",
-            "memory_limit",
-            "another_process",
-            "digits_k",
-            "(in_memory and digits)",
-            "brute",
-            "five_thousand",
-            "million",
-            "cheap",
+            "a_cluster", "the_cluster", "worker", "memory_limit", "another_process", "digits_k",
+            "(in_memory and not iris)", "brute", "cheap", "confidence", "every_criterion",
+            "any_labels", "rounded", "files", "beyond_the_sample",
         ],
     ),
     "kernels": (

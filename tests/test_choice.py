@@ -94,3 +94,17 @@ def test_lowest_and_highest_ignore_missing_values():
 def test_rules_with_standard_errors(curve, error, expected):
     found = tuple(rule(np.array(curve), np.array(error)) for rule in choice.SE_RULES.values())
     assert found == expected
+
+
+def test_heights_above_a_reference():
+    heights = choice.above(np.array([0.5, 0.2, 0.75]), np.array([0.0, 0.5, 0.5]))
+    np.testing.assert_allclose(heights, [0.5, -0.6, 0.5])
+
+
+def test_combined_at_ties():
+    """Just near enough is near, and of candidates alike the smallest k is the first."""
+    bic = np.array([9.0, 8, 7, 6, 7])
+    silhouette = np.array([np.nan, 0.5, 0.1, 0.3, 0.2])
+    assert choice.combined(bic, silhouette, np.zeros(5)) == (4, [2, 4])
+    falling, level = np.arange(60.0)[::-1], np.full(60, 0.5)
+    assert choice.combined(falling, level, np.zeros(60)) == (2, list(range(2, 61)))

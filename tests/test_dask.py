@@ -95,6 +95,30 @@ def test_the_same_numbers_as_in_memory(name):
         np.testing.assert_equal(asdict(found.structure), asdict(whole.structure))
 
 
+def test_few_clusters_and_none_say_the_same(wine):
+    for k_max in (1, 2, 3):
+        whole, found = (
+            select_k(X, k_max, method="paper", random_state=0) for X in (wine, in_chunks(wine, 3))
+        )
+        assert found.k == whole.k
+        np.testing.assert_allclose(found.table, whole.table, rtol=1e-9)
+    one = np.random.default_rng(0).uniform(size=(120, 2))
+    found = select_k(in_chunks(one, 3), 6, random_state=0)
+    assert found.k == 1
+    assert np.asarray(found.ambiguity).tolist() == [0.0] * 120
+
+
+def test_chunks_larger_than_a_block():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 1)) + 4 * rng.integers(0, 2, size=(9000, 1))
+    labels = (X[:, 0] > 2).astype(int)
+    pilot = labels * 2 + (np.abs(X[:, 0] - 2) > 2)
+    whole = degrees_of_freedom(X, labels, pilot)
+    found = degrees_of_freedom(da.from_array(X, chunks=9000), labels, pilot)
+    assert found.excess == pytest.approx(whole.excess, rel=1e-9)
+    np.testing.assert_allclose(found.per_point, whole.per_point, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["paper", "naive"])
 def test_other_methods_say_the_same(wine, method):
     whole = select_k(wine, 8, method=method, random_state=0)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -9,6 +11,7 @@ from edfkmeans import DegreesOfFreedom, degrees_of_freedom, fit_path
 from edfkmeans import dof as dof_module
 from edfkmeans.backends.threads import Threads
 from edfkmeans.fit import fit_of_labels
+from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.table import read_table
 from edfkmeans.terms import pilot_sigma
 
@@ -297,3 +300,53 @@ def test_the_noise_is_corrected_for_what_the_pilot_spends(monkeypatch):
             )
             found = dof_module.corrected_sigma(table, pilot, 5, pool)
             assert found == pytest.approx(expected * sigma)
+
+
+@pytest.mark.parametrize("noise, precision", [(1.0, None), (1.0, 0.1), (0.01, None), (50.0, None)])
+def test_the_bootstrap_draws_until_it_knows(noise, precision, monkeypatch):
+    """With draws made up: eight at a time, until the error is small enough or there are 256."""
+    X, labels = blobs(2, n=10, d=2)
+
+    def made_up(number):
+        return 0.5 + noise * np.random.default_rng(number).normal(size=20)
+
+    asked = []
+
+    def draw(table, fits, pilot, sigma, seed, number):
+        asked.append(number)
+        return [made_up(number)]
+
+    monkeypatch.setattr(dof_module, "bootstrap_draw", draw)
+    dof = degrees_of_freedom(
+        X, labels, np.arange(20) // 4, method="bootstrap", precision=precision, random_state=0,
+        n_jobs=1,
+    )  # fmt: skip
+    draws = []
+    while len(draws) < 256:
+        draws += [made_up(number) for number in range(len(draws), len(draws) + 8)]
+        totals = np.sum(draws, axis=1)
+        error = totals.std(ddof=1) / np.sqrt(len(draws))
+        if error <= (precision or 0.02) * totals.mean():
+            break
+    assert sorted(asked) == [*range(len(draws)), *range(256, 264)]
+    assert len(draws) == {1.0: 256 if precision is None else 24, 0.01: 8, 50.0: 256}[noise]
+    assert dof.total == pytest.approx(totals.mean())
+    assert dof.error == pytest.approx(error)
+    np.testing.assert_allclose(dof.per_point, np.mean(draws, axis=0) - 2 / 10)
+
+
+def test_effective_columns():
+    rng = np.random.default_rng(0)
+    n = BLOCK + 800
+    X = rng.normal(size=(n, 3)) @ np.diag([1.0, 2.0, 0.5]) + np.array([0, 5.0, 0])
+    X[BLOCK:] *= [3.0, 0.2, 1.0]  # the rows of the second block are of another kind
+    labels = (np.arange(n) % 2).astype(np.int32)
+    table = read_table(X)
+    path = SimpleNamespace(k_max=1, labels=lambda k: labels)
+    residual = X - np.array([X[labels == c].mean(axis=0) for c in (0, 1)])[labels]
+    eigenvalues = np.linalg.eigvalsh(residual.T @ residual)
+    spread = eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
+    assert dof_module.effective_columns(table, path) == pytest.approx(np.sqrt(3 * spread))
+    same = read_table(np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 3.0]]))
+    path = SimpleNamespace(k_max=1, labels=lambda k: np.array([0, 0, 1], np.int32))
+    assert dof_module.effective_columns(same, path) == np.sqrt(2)

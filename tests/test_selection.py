@@ -272,3 +272,14 @@ def test_few_rows_in_clear_groups_are_not_cut_up():
         rng = np.random.default_rng(seed)
         X = np.concatenate([rng.normal((8 * c, 8 * (c % 2)), 1, size=(20, 2)) for c in range(3)])
         assert select_k((X - X.mean(axis=0)) / X.std(axis=0), random_state=0).k == 3
+
+
+def test_ambiguity_has_no_unit_and_may_be_none():
+    X, _ = blobs(2, gap=4.0)
+    plain, small = (select_k(s * X, 6, random_state=0, method="paper") for s in (1.0, 2.0**-20))
+    assert plain.k == 2
+    assert plain.ambiguity.max() > 0.01
+    np.testing.assert_array_equal(small.ambiguity, plain.ambiguity)
+    # A pilot without residual: nothing to measure with.
+    few = np.repeat(np.arange(5.0)[:, None] ** 2, 4, axis=0)
+    assert select_k(few, 4, method="naive", random_state=0).ambiguity.tolist() == [0.0] * 20
