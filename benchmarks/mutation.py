@@ -2,11 +2,12 @@
 
 Run with: make mutation    (or python benchmarks/mutation.py [PART ...] in its environment)
 
-Works on copies in build/mutation, one for each part, and goes on where it was stopped; delete the
-folder for a fresh start. The part "kernels" has its kernels as plain Python, with the decorator
-taken off: a compiled function cannot be exchanged while the tests run. The part "counts" has them
-compiled. Writes results/mutation.csv, a line for each file, results/survivors.txt, the change that
-each survivor makes, and the tables of docs/robustness.md, with the reasons in survivors.toml.
+Works on copies in build/mutation, one for each part, and goes on where it was stopped; what
+survived an earlier run is asked again. Delete the folder for a fresh start. The part "kernels" has
+its kernels as plain Python, with the decorator taken off: a compiled function cannot be exchanged
+while the tests run. The part "counts" has them compiled. Writes results/mutation.csv, a line for
+each file, results/survivors.txt, the change that each survivor makes, and the tables of
+docs/robustness.md, with the reasons in survivors.toml.
 """
 
 import ast
@@ -35,9 +36,21 @@ PARTS = {
         ["dof", "terms", "choice", "smoothing"],
         ["choice", "smoothing", "dof", "dask", "selection"],
         [
-            "a_cluster", "the_cluster", "worker", "memory_limit", "another_process", "digits_k",
-            "(in_memory and not iris)", "brute", "cheap", "confidence", "every_criterion",
-            "any_labels", "rounded", "files", "beyond_the_sample",
+            "a_cluster",
+            "the_cluster",
+            "worker",
+            "memory_limit",
+            "another_process",
+            "digits_k",
+            "(in_memory and not iris)",
+            "brute",
+            "cheap",
+            "confidence",
+            "every_criterion",
+            "any_labels",
+            "rounded",
+            "files",
+            "beyond_the_sample",
         ],
     ),
     "kernels": (
@@ -91,9 +104,9 @@ def prepare(part):
     return folder
 
 
-def outcomes():
+def outcomes(part="*"):
     """Yield of every mutant its file, its name, the exit code, and where its text is."""
-    for meta in sorted(COPIES.glob("*/mutants/src/**/*.meta")):
+    for meta in sorted(COPIES.glob(f"{part}/mutants/src/**/*.meta")):
         mutated = meta.with_suffix("")
         name = str(mutated).split("edfkmeans/", 1)[1].split("edfkmeans/")[-1]
         for mutant, code in json.loads(meta.read_text())["exit_code_by_key"].items():
@@ -159,9 +172,15 @@ def why(survivor):
 def main(parts):
     """Run mutmut in the copies, and report on all of them."""
     environment = os.environ | {"HYPOTHESIS_PROFILE": "mutation", "PYTHONPATH": "src"}
+    command = [sys.executable, "-m", "mutmut", "run"]
     for part in parts:
-        command = [sys.executable, "-m", "mutmut", "run"]
-        subprocess.run(command, cwd=prepare(part), env=environment, check=True)
+        before = [mutant for _, mutant, code, _ in outcomes(part) if code in SURVIVED]
+        folder = prepare(part)
+        subprocess.run(command, cwd=folder, env=environment, check=True)
+        now = {mutant for _, mutant, code, _ in outcomes(part) if code in SURVIVED}
+        again = [mutant for mutant in before if mutant in now]
+        if again:  # the tests may have changed since
+            subprocess.run([*command, *again], cwd=folder, env=environment, check=True)
     report()
 
 
