@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 from common import RESULTS, filled
@@ -114,17 +115,23 @@ def outcomes(part="*"):
                 yield name, mutant, code, mutated
 
 
+@cache
+def functions(mutated):
+    """Return the lines of every function of a file, but the first, by name."""
+    text = mutated.read_text()
+    return {
+        node.name: text.splitlines()[node.lineno : node.end_lineno]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
 def change(mutant, mutated):
     """Return the lines that a mutant changes."""
-    text = mutated.read_text()
     name = mutant.rsplit(".", 1)[1]
-    names = (name.rsplit("__mutmut_", 1)[0] + "__mutmut_orig", name)
-    found = {
-        node.name: ast.get_source_segment(text, node).splitlines()[1:]
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.name in names
-    }
-    lines = difflib.unified_diff(found[names[0]], found[names[1]], lineterm="", n=0)
+    original = name.rsplit("__mutmut_", 1)[0] + "__mutmut_orig"
+    found = functions(mutated)
+    lines = difflib.unified_diff(found[original], found[name], lineterm="", n=0)
     return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
 
 
