@@ -106,3 +106,19 @@ def test_messages(frame, options, message):
 def test_bad_files_are_told_from_bad_arguments():
     with pytest.raises(BadFileError):
         ready(FRAME[:0])
+
+
+@pytest.mark.parametrize("missing", ["mean", "median"])
+def test_missing_values_are_filled_without_overflow_and_to_the_last_digit(missing):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "huge": [1.797e308, 1.797e308, np.nan, np.nan],
+        "plain": [*rng.normal(size=3), np.nan],
+        "tiny": [5e-324, np.nan, 5e-324, 5e-324],
+        "none": [0.0, 0.0, np.nan, 0.0],
+    })  # fmt: skip
+    filled = prepare(frame, "t", missing=missing, scale="none").X
+    expected = getattr(frame["plain"], missing)()
+    assert [filled[2, 0], filled[3, 1], filled[1, 2], filled[2, 3]] == [
+        1.797e308, expected, 5e-324, 0.0,
+    ]  # fmt: skip

@@ -242,7 +242,11 @@ def _without_missing(
             f"{some(nothing)} of {source} holds no value at all. Leave it out: --drop."
         )
     told.append(f"{int(counts.sum())} missing values in {rows} rows filled by the {missing}.")
-    return frame.fillna(frame.mean() if missing == "mean" else frame.median())
+    # In units of a power of two, where the sum of huge values is no infinity.
+    exponent = np.frexp(frame.abs().max().to_numpy(np.float64))[1]
+    scaled = pd.DataFrame(np.ldexp(frame.to_numpy(np.float64), -exponent))
+    middle = scaled.mean() if missing == "mean" else scaled.median()
+    return frame.fillna(dict(zip(frame.columns, np.ldexp(middle, exponent), strict=True)))
 
 
 def _counts(counts: pd.Series) -> str:
