@@ -73,7 +73,7 @@ mutation:
 	$(MUTATION)/bin/python benchmarks/mutation.py
 
 # Memory, threads and file handles under load: LOAD=3600 at night.
-LOAD ?= 120
+LOAD ?= 300
 load: $(VENV)/.dev
 	$(BIN)/python benchmarks/load.py $(LOAD)
 	$(BIN)/python benchmarks/interrupt.py

@@ -1,6 +1,6 @@
 """Fits and selections at random for a while: memory, threads and file handles stay as they were.
 
-Run with: python benchmarks/load.py [SECONDS]    (120 by default; 3600 at night)
+Run with: python benchmarks/load.py [SECONDS]    (300 by default; 3600 at night)
 
 The first quarter warms up: kernels are loaded and the allocator finds its level. After that the
 resident memory is noted after every call; its level at the end may exceed that after warming up by
@@ -111,4 +111,4 @@ def main(seconds):
 
 
 if __name__ == "__main__":
-    sys.exit(main(float(sys.argv[1]) if len(sys.argv) > 1 else 120))
+    sys.exit(main(float(sys.argv[1]) if len(sys.argv) > 1 else 300))

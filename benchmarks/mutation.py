@@ -69,8 +69,8 @@ PARTS = {
         ],
     ),
 }
-# What mutmut notes of a mutant: the exit code of pytest, or one for no test and for a timeout.
 KINDS = ("noticed", "stopped", "survived")
+# What mutmut notes of a mutant: the exit code of pytest, or one for no test and for a timeout.
 SURVIVED, STOPPED = (0, 5, 33), (-24, 24, 36, 152, 255)
 
 
