@@ -172,7 +172,7 @@ def test_plot_returns_the_axes_it_was_given(wine):
     pyplot.close("all")
 
 
-# Mammography, published as 4, is not here: 4 and 3 tie in these ten seeds (37 to 23 over sixty).
+# Mammography, published as 4, is not here: 4 and 3 are level (31 to 29 over sixty seeds).
 PUBLISHED = {"iris": 3, "wine": 3, "seeds": 3, "glass": 4, "breast_cancer": 4, "votes": 4}
 
 
@@ -180,7 +180,7 @@ PUBLISHED = {"iris": 3, "wine": 3, "seeds": 3, "glass": 4, "breast_cancer": 4, "
 def test_published_k_on_the_papers_fits(name, benchmark_folder):
     X = pd.read_csv(benchmark_folder / f"{name}.csv.gz").filter(regex=r"^f\d+$")
     X = standardise(X)
-    ks = [select_k(X, method="paper", fits="paper", random_state=seed).k for seed in range(10)]
+    ks = [select_k(X, method="paper", fits="paper", random_state=seed).k for seed in range(20)]
     assert Counter(ks).most_common(1)[0][0] == PUBLISHED[name]
 
 

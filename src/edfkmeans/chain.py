@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from edfkmeans._streams import Purpose, stream
 from edfkmeans.backends.threads import Threads, row_blocks
 from edfkmeans.fit import Descent, Fit, Sizes, fit_from_centers, fit_of_labels
 from edfkmeans.kernels import chain as kernels
 from edfkmeans.kernels.lloyd import BLOCK
-from edfkmeans.seeding import stream
 from edfkmeans.table import Floats, Values
 
 ROUNDS = 2
@@ -66,7 +66,7 @@ def chain_fits(
         if n <= SAMPLE:
             best = _rounds(values, k_last, n_chains, seed, pool, report)
         else:
-            drawn = np.sort(stream(seed, 0, 0).choice(n, SAMPLE, replace=False))
+            drawn = np.sort(stream(seed, Purpose.SAMPLE).choice(n, SAMPLE, replace=False))
             best = _rounds(values[drawn], k_last, n_chains, seed, pool, report)
             best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
             chain = _Chain(values, pool, pool, report, behind=0.0)
@@ -123,7 +123,7 @@ def _few_clusters(
         lowest = np.inf
         for start in range(_STARTS // k):
             pool.check()
-            seeds = plusplus_rows(values, k, stream(seed, k, 1_000_000 + start))
+            seeds = plusplus_rows(values, k, stream(seed, Purpose.STARTS, k, start))
             trial = Descent.from_centers(values, seeds, inner)
             inertia = trial.run(inner, max_sweeps=_TRIAL_SWEEPS)
             if inertia < lowest:
@@ -211,7 +211,8 @@ class _Chain:
         best = dict(known)
         for k in range(1, k_last):
             if k + 1 not in agreed:
-                self._settle(best, k + 1, self._more(best[k], stream(seed, k, number)))
+                rng = stream(seed, Purpose.STEPS, k, number)
+                self._settle(best, k + 1, self._more(best[k], rng))
             self.report(k + 1, best[k + 1].inertia)
         for k in range(k_last - 1, 1, -1):
             if k not in agreed:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from edfkmeans._streams import Purpose, stream
 from edfkmeans.backends.threads import row_blocks
 from edfkmeans.chain import SAMPLE
 from edfkmeans.fit import Labels, Sizes
 from edfkmeans.kernels import lloyd
 from edfkmeans.kernels.lloyd import BLOCK
-from edfkmeans.seeding import stream
 from edfkmeans.table import (
     Bad,
     Centring,
@@ -99,7 +99,7 @@ def read_chunked(X: Any, seed: int, progress: bool = False) -> ChunkedTable:
     rows = np.arange(n)
     if n > SAMPLE:
         # The rows that the chain in memory draws.
-        rows = np.sort(stream(seed, 0, 0).choice(n, SAMPLE, replace=False))
+        rows = np.sort(stream(seed, Purpose.SAMPLE).choice(n, SAMPLE, replace=False))
     starts = chunks.starts
     cuts = np.searchsorted(rows, starts)
     each = [

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from edfkmeans._streams import seed_of
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.chunked import ChunkedTable
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
 from edfkmeans.fitting import PATIENCE, Fits, check_k_max, fit_table, read_data
 from edfkmeans.path import KMeansPath, check_path
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, encode_labels
 
 
@@ -124,7 +124,8 @@ def compare(
     """
     asked = _asked(criteria)
     n_jobs = effective_jobs(n_jobs)
-    table, random_state = read_data(X, random_state, path, progress)
+    seed = seed_of(random_state)
+    table = read_data(X, seed, path, progress)
     truth = None if labels is None else _truth(labels, table)
     if path is None:
         path = fit_table(
@@ -132,7 +133,7 @@ def compare(
             check_k_max(table, k_max, least=2),
             fits=fits,
             n_init=n_init,
-            random_state=random_state,
+            seed=seed,
             n_jobs=n_jobs,
             progress=progress,
         )
@@ -141,7 +142,6 @@ def compare(
             f"k_max={k_max!r}, but path has k_max={path.k_max}, and criteria compare the fits of a "
             "whole path of at least 2. Fit a path with the k_max you want."
         )
-    seed = entropy(random_state)
     curves, rows = {}, []
     for criterion, curve, seconds in _judged(asked, table, path, seed, n_jobs, progress):
         row = {

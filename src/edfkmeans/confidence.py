@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads
 from edfkmeans.fitting import PATIENCE, Fits, fit_table
 from edfkmeans.path import KMeansPath
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, count_distinct, read_table
 from edfkmeans.verdict import Method, judge
 
@@ -17,7 +17,6 @@ from edfkmeans.verdict import Method, judge
 N_RESAMPLES = 20
 _PART = 0.632
 _MOST_ROWS = 20_000
-_KEY = 11
 
 
 def resample(
@@ -34,8 +33,7 @@ def resample(
 
     def one(number: int) -> int:
         pool.check()
-        key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
-        rng = np.random.default_rng(key)
+        rng = stream(seed, Purpose.RESAMPLES, number)
         size = min(_MOST_ROWS, max(4, round(_PART * table.n_samples)))
         rows = np.sort(rng.choice(table.n_samples, min(size, table.n_samples), replace=False))
         part = read_table(table.values[rows])
@@ -43,9 +41,9 @@ def resample(
         if most < 1:
             return 1
         part_path = fit_table(
-            part, most, fits=fits, n_init=1, random_state=rng, n_jobs=1, progress=False
+            part, most, fits=fits, n_init=1, seed=seed_of(rng), n_jobs=1, progress=False
         )
-        return judge(part, part_path, method, rule, entropy(rng), Threads(1)).k
+        return judge(part, part_path, method, rule, seed_of(rng), Threads(1)).k
 
     with tqdm(total=N_RESAMPLES, disable=not progress, desc="resampling", delay=PATIENCE) as bar:
 

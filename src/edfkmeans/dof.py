@@ -6,19 +6,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads, effective_jobs, row_blocks
 from edfkmeans.fit import Fit, fit_of_labels
 from edfkmeans.fitting import fit_table
 from edfkmeans.path import ChunkedPath, KMeansPath
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Floats, Table, check_one_of, encode_labels, is_dask, read_table
 from edfkmeans.terms import chunked_terms, pilot_sigma, point_terms
 
 Method = Literal["paper", "exact", "bootstrap"]
 METHODS: tuple[Method, ...] = ("paper", "exact", "bootstrap")
-# Bootstrap: draws at a time, at most, and their random streams.
+# Bootstrap: draws at a time, and at most.
 _BATCH, _MOST = 8, 256
-_KEY = 13
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -138,7 +137,7 @@ def degrees_of_freedom(
     with Threads(n_jobs) as pool:
         if method != "bootstrap":
             return DegreesOfFreedom(naive, point_terms(table, fit, pilot, method, pool))
-        seed = entropy(random_state)
+        seed = seed_of(random_state)
         sigma = corrected_sigma(table, pilot, seed, pool)
         draws: list[Floats] = []
         total, error = 1.0, np.inf
@@ -169,8 +168,7 @@ def bootstrap_draw(
     The fits for the number of clusters of each of `fits` are compared with that one, not with
     their own mean: any fixed fit does, as the noise has mean 0, and a near one leaves little noise.
     """
-    key = np.random.SeedSequence(seed, spawn_key=(_KEY, number))
-    rng = np.random.default_rng(key)
+    rng = stream(seed, Purpose.BOOTSTRAP, number)
     noise = rng.normal(size=table.values.shape) * table.varying
     drawn = pilot.centers[pilot.labels] + sigma * noise
     ks = [len(fit.sizes) for fit in fits]
@@ -179,7 +177,7 @@ def bootstrap_draw(
         max(2, *ks) - 1,
         fits="best",
         n_init=1,
-        random_state=rng,
+        seed=seed_of(rng),
         n_jobs=1,
         progress=False,
     )

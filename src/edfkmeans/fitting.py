@@ -5,13 +5,13 @@ from typing import Any, Literal
 import numpy as np
 from tqdm.auto import tqdm
 
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.chain import Report, chain_fits, count_steps
 from edfkmeans.chunked import ChunkedTable, read_chunked, refine
 from edfkmeans.fit import Fit, Labels, fit_from_centers, fit_of_labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import ChunkedPath, KMeansPath, original_inertia, path_of
-from edfkmeans.seeding import entropy, random_rows, stream
 from edfkmeans.table import (
     Table,
     Values,
@@ -84,13 +84,13 @@ def fit_path(
     >>> path.labels(3).shape, path.centers(3).shape, int(path.sizes(3).sum())
     ((178,), (3, 13), 178)
     """
-    table, random_state = read_data(X, random_state, progress=progress)
+    seed = seed_of(random_state)
     return fit_table(
-        table,
+        read_data(X, seed, progress=progress),
         k_max,
         fits=fits,
         n_init=n_init,
-        random_state=random_state,
+        seed=seed,
         n_jobs=n_jobs,
         progress=progress,
     )
@@ -102,7 +102,7 @@ def fit_table(
     *,
     fits: Fits,
     n_init: int | None,
-    random_state: Any,
+    seed: int,
     n_jobs: int | None,
     progress: bool,
 ) -> KMeansPath:
@@ -111,7 +111,6 @@ def fit_table(
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     n_jobs = effective_jobs(n_jobs)
     k_max = check_k_max(table, k_max)
-    seed = entropy(random_state)
     n = len(table.values)
     steps = {"best": count_steps(n, k_max + 1, n_init), "paper": k_max + 1}[fits]
     with tqdm(total=steps, disable=not progress, desc="fitting", unit="fit", delay=PATIENCE) as bar:
@@ -139,7 +138,8 @@ def random_fits(
 
         def one_start(k: int, start: int) -> Fit:
             pool.check()
-            seeds = random_rows(distinct, k, stream(seed, k, start))
+            rng = stream(seed, Purpose.RANDOM_STARTS, k, start)
+            seeds = distinct[rng.choice(len(distinct), k, replace=False)].astype(np.float64)
             return fit_from_centers(values, seeds, Threads(1))
 
         def best_start(k: int) -> Fit:
@@ -179,19 +179,14 @@ def _chunked_path(table: ChunkedTable, found: list[Fit], kind: str) -> ChunkedPa
     )
 
 
-def read_data(
-    X: Any, random_state: Any, path: KMeansPath | None = None, progress: bool = False
-) -> tuple[Table, Any]:
-    """Read X, wherever its rows are; returns also the random state to go on with.
+def read_data(X: Any, seed: int, path: KMeansPath | None = None, progress: bool = False) -> Table:
+    """Read X, wherever its rows are.
 
     Of rows in chunks a sample is drawn; the path, if there is one, has drawn it before.
     """
     if not is_dask(X):
-        return read_table(X), random_state
-    if not isinstance(random_state, int | np.integer):
-        random_state = entropy(random_state)
-    seed = path.seed if isinstance(path, ChunkedPath) else entropy(random_state)
-    return read_chunked(X, seed, progress), random_state
+        return read_table(X)
+    return read_chunked(X, path.seed if isinstance(path, ChunkedPath) else seed, progress)
 
 
 def check_k_max(table: Table, k_max: int | None, least: int = 1) -> int:

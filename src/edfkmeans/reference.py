@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from edfkmeans._streams import Purpose, stream
 from edfkmeans.kernels.climb import climb
 from edfkmeans.table import Floats, Table, Values
 
@@ -16,8 +17,6 @@ BOXES: tuple[Box, ...] = ("principal", "plain")
 # still want to move when a fit ends.
 _DRAWS = 4
 _ENOUGH = 1 / 400
-# Random stream of the rows that stand for all: no one else shares it.
-_KEY = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,8 @@ def some_rows(table: Table, most: int, seed: int) -> Floats:
     """Draw at most so many rows, centred, in double precision."""
     rows = table.only_varying(table.values)
     if len(rows) > most:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_KEY,)))
-        rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
+        drawn = stream(seed, Purpose.NULL_ROWS).choice(len(rows), most, replace=False)
+        rows = rows[np.sort(drawn)]
     return np.ascontiguousarray(rows - rows.mean(axis=0, dtype=np.float64), dtype=np.float64)
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pandas as pd
 
+from edfkmeans._streams import seed_of
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria import Labelling, Work, registered
 from edfkmeans.fit import Fit, fit_of_labels
 from edfkmeans.fitting import DEFAULT_K_MAX, fit_table
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, count_distinct, encode_labels, read_table
 
 
@@ -62,7 +62,7 @@ def score(
     table = read_table(X)
     encoded = encode_labels(labels, table.n_samples, "labels")
     fit = fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
-    seed = entropy(random_state)
+    seed = seed_of(random_state)
     n_jobs = effective_jobs(n_jobs)
     if pilot_labels is None:
         pilot = _pilot(table, len(fit.sizes), seed, n_jobs)
@@ -90,6 +90,6 @@ def _pilot(table: Table, k: int, seed: int, n_jobs: int) -> Fit:
         )
     k_pilot = min(most, max(3, distinct // 2))
     path = fit_table(
-        table, k_pilot - 1, fits="best", n_init=1, random_state=seed, n_jobs=n_jobs, progress=False
+        table, k_pilot - 1, fits="best", n_init=1, seed=seed, n_jobs=n_jobs, progress=False
     )
     return fit_of_labels(table.values, path.labels(k_pilot), k_pilot)

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import choice
+from edfkmeans._streams import seed_of
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.candidates import Candidate, candidates_of
 from edfkmeans.confidence import N_RESAMPLES, resample
 from edfkmeans.fit import Labels
 from edfkmeans.fitting import FITS, Fits, check_k_max, fit_table, read_data
 from edfkmeans.path import ChunkedPath, KMeansPath, check_path
-from edfkmeans.seeding import entropy
 from edfkmeans.structure import Structure
 from edfkmeans.table import Floats, check_one_of, count_distinct
 from edfkmeans.terms import ambiguity_of
@@ -346,7 +346,8 @@ def select_k(
             "one's own. Leave path out."
         )
     n_jobs = effective_jobs(n_jobs)
-    table, random_state = read_data(X, random_state, path, progress)
+    seed = seed_of(random_state)
+    table = read_data(X, seed, path, progress)
     if path is None:
         k_max = check_k_max(table, k_max)
         if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
@@ -360,14 +361,13 @@ def select_k(
             k_max,
             fits=fits,
             n_init=n_init,
-            random_state=random_state,
+            seed=seed,
             n_jobs=n_jobs,
             progress=progress,
         )
     else:
         k_max = check_path(path, table, k_max)
         path = path.up_to(k_max)
-    seed = entropy(random_state)
     with Threads(n_jobs) as pool:
         judged = judge(table, path, method, rule, seed, pool, progress)
         shares = None

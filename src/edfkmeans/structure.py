@@ -20,9 +20,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.reference import Reference, quick_fits, some_rows
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Floats, Table, check_whole, count_distinct, read_table
 
 # With more rows than this a random sample of them is tested.
@@ -35,8 +35,6 @@ ENOUGH = 0.05
 _KNOTS, _MODES = 80, 12
 # Values that differ by less than this part of their range are equal.
 _ROUNDING = 1e-12
-# Streams of this test: no one else shares them.
-_KEY = 7
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def find_structure(
             "look for clusters. Check that X holds what you meant to cluster."
         )
     with Threads(effective_jobs(n_jobs)) as pool:
-        return structure_of(table, entropy(random_state), pool, n_references)
+        return structure_of(table, seed_of(random_state), pool, n_references)
 
 
 def structure_of(
@@ -125,7 +123,7 @@ def structure_of(
     least = 1 / (n_references + 1)
 
     def ask(shape: int, values: Floats) -> float:
-        return _p_value(_falls(values, (seed, shape), n_references, pool))
+        return _p_value(_falls(values, seed, shape, n_references, pool))
 
     def scaled(scores: Floats) -> Floats:
         return np.asarray(scores / np.maximum(scores.std(axis=0), 1e-12) * spread)
@@ -140,7 +138,7 @@ def structure_of(
     return Structure(p_plain, p_uniform, p_normal, n_references, len(rows))
 
 
-def _falls(rows: Floats, seed: tuple[int, int], n_references: int, pool: Threads) -> Floats:
+def _falls(rows: Floats, seed: int, shape: int, n_references: int, pool: Threads) -> Floats:
     """Return how the log inertia falls from k = 1, for the rows and for the samples."""
     rows = rows - rows.mean(axis=0)
     # A fit of few rows with many clusters says nothing.
@@ -149,8 +147,7 @@ def _falls(rows: Floats, seed: tuple[int, int], n_references: int, pool: Threads
 
     def fall(number: int) -> Floats:
         pool.check()
-        key = np.random.SeedSequence(seed[0], spawn_key=(_KEY, seed[1], number))
-        rng = np.random.default_rng(key)
+        rng = stream(seed, Purpose.STRUCTURE, shape, number)
         sample = reference.sample(len(rows), rng) if number else rows
         with np.errstate(divide="ignore"):  # few distinct rows: nothing is left
             logs = np.log(quick_fits(sample, k_last, rng)[0])

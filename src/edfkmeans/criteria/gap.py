@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from edfkmeans import choice
+from edfkmeans._streams import Purpose, stream
 from edfkmeans.criteria.criterion import (
     Criterion,
     Curve,
@@ -39,8 +40,7 @@ class ReferencePaths(Need[Floats]):
 
         def one(number: int) -> Floats:
             work.pool.check()
-            key = (BOXES.index(self.box), number)
-            rng = np.random.default_rng(np.random.SeedSequence(work.seed, spawn_key=key))
+            rng = stream(work.seed, Purpose.GAP, BOXES.index(self.box), number)
             inertia, _ = quick_fits(reference.sample(table.n_samples, rng), path.k_max, rng)
             logs: Floats = np.log(table.squared(inertia))
             return logs

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans import choice
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads
 from edfkmeans.criteria.criterion import (
     Criterion,
@@ -24,9 +25,6 @@ from edfkmeans.fitting import fit_table
 from edfkmeans.kernels import lloyd
 from edfkmeans.path import KMeansPath
 from edfkmeans.table import Table, Values, check_whole, count_distinct, read_table
-
-# Streams of the halves: no need shares them.
-_KEY = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +59,7 @@ class Halves(Need[list[tuple[Half, Half]]]):
 
         def split(number: int) -> tuple[Half, Half]:
             work.pool.check()
-            key = np.random.SeedSequence(work.seed, spawn_key=(_KEY, number))
-            rng = np.random.default_rng(key)
+            rng = stream(work.seed, Purpose.HALVES, number)
             order = rng.permutation(table.n_samples)
             middle = table.n_samples // 2
             first, second = (
@@ -89,7 +86,7 @@ def _half(rows: Values, k_max: int, rng: np.random.Generator) -> Half:
             min(k_max, distinct - 2),
             fits="best",
             n_init=1,
-            random_state=rng,
+            seed=seed_of(rng),
             n_jobs=1,
             progress=False,
         )

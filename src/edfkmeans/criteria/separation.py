@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans import choice
+from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria.criterion import (
     Criterion,
@@ -25,7 +26,6 @@ from edfkmeans.kernels import silhouette as kernels
 from edfkmeans.kernels.tiles import TILE
 from edfkmeans.path import KMeansPath
 from edfkmeans.reference import Reference, quick_fits, some_rows
-from edfkmeans.seeding import entropy
 from edfkmeans.table import Table, check_whole, count_distinct, encode_labels, read_table
 
 # With more rows than this, silhouettes are those of a sample of SAMPLE rows: exact ones take time
@@ -35,9 +35,8 @@ SAMPLE = 10_000
 # A sample holds at least so many rows of every cluster, or all there are.
 _LEAST = 30
 _BLOCK = 16 * TILE
-# Rows of the samples without clusters, and their random streams.
+# Rows of the samples without clusters.
 _REFERENCE_ROWS = 1000
-_KEY = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ def silhouettes(
     if encoded.max() == 0:
         raise ValueError("labels has one cluster, but silhouettes need two or more.")
     with Threads(effective_jobs(n_jobs)) as pool:
-        return _silhouettes(table, [encoded], size, Work(entropy(random_state), pool))[0]
+        return _silhouettes(table, [encoded], size, Work(seed_of(random_state), pool))[0]
 
 
 def _silhouettes(
@@ -118,7 +117,7 @@ def _silhouettes(
         sample_size = n if n <= MANY_ROWS else SAMPLE
     taken = [np.ones(n, bool)] * len(ks)
     if n > sample_size:
-        order = np.random.default_rng(work.seed).permutation(n)
+        order = stream(work.seed, Purpose.SILHOUETTE_ROWS).permutation(n)
         taken = [
             _stratified(labels, k, order, sample_size)
             for labels, k in zip(labellings, ks, strict=True)
@@ -214,8 +213,7 @@ class ReferenceSilhouettes(Need[Floats]):
 
         def one(number: int) -> Floats:
             work.pool.check()
-            key = np.random.SeedSequence(work.seed, spawn_key=(_KEY, number))
-            rng = np.random.default_rng(key)
+            rng = stream(work.seed, Purpose.NULL_SILHOUETTES, number)
             sample = read_table(reference.sample(len(rows), rng))
             labels = quick_fits(sample.values.astype(np.float64), k_last, rng, k_last)[1]
             alone = Work(work.seed, Threads(1))

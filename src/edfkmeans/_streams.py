@@ -1,0 +1,67 @@
+"""Where randomness comes from: a stream of its own for every purpose, declared here.
+
+A run has one seed. What is drawn for a purpose depends on the seed, the purpose and some numbers,
+such as k and the start: never on who draws, or when.
+"""
+
+from enum import IntEnum, unique
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+@unique
+class Purpose(IntEnum):
+    """What numbers are drawn for, and by which numbers the streams of a purpose are told apart."""
+
+    SAMPLE = 0
+    """The rows of a large table that stand for all."""
+    STARTS = 1
+    """Greedy k-means++ starts, by k and start."""
+    STEPS = 2
+    """Centres added by a chain, by k and chain."""
+    RANDOM_STARTS = 3
+    """The paper's random starts, by k and start."""
+    BOOTSTRAP = 4
+    """Data drawn from the pilot, by draw."""
+    NULL_ROWS = 5
+    """The rows that a comparison with samples without clusters looks at."""
+    GAP = 6
+    """Samples without clusters for the gap, by box and sample."""
+    NULL_SILHOUETTES = 7
+    """Samples without clusters for silhouettes, by sample."""
+    STRUCTURE = 8
+    """Samples without clusters for the test for structure, by shape and sample."""
+    SILHOUETTE_ROWS = 9
+    """The order in which rows are taken into a sample for silhouettes."""
+    HALVES = 10
+    """The rows split in two, by split."""
+    RESAMPLES = 11
+    """Parts of the rows on which k is chosen again, by part."""
+
+
+def stream(seed: int, purpose: Purpose, *numbers: int) -> np.random.Generator:
+    """Return the random stream of a purpose.
+
+    Examples
+    --------
+    >>> from edfkmeans._streams import Purpose, stream
+    >>> float(stream(0, Purpose.HALVES, 3).random()) == float(stream(0, Purpose.HALVES, 4).random())
+    False
+    """
+    key = np.random.SeedSequence(seed, spawn_key=(int(purpose), *map(int, numbers)))
+    return np.random.default_rng(key)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the one number that every stream of a run is made from."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
+            f"RandomState, a Generator or None: {error}."
+        ) from None
