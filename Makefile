@@ -60,7 +60,7 @@ test-matrix:
 	  if [ $$versions = oldest ]; then limit="-c tests/oldest.txt"; else limit="--upgrade"; fi; \
 	  $$folder/bin/python -m pip install --quiet --disable-pip-version-check $$limit --editable '.[dev]' \
 	    && NUMBA_CACHE_DIR=$(CURDIR)/$$folder/numba $$folder/bin/python -m pytest -n 2 -p no:cacheprovider \
-	      --ignore=tests/test_docs.py --ignore=tests/test_report.py \
+	      --ignore=tests/test_docs.py --ignore=tests/report \
 	    || failed="$$failed $$tag-$$versions"; \
 	done; done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
@@ -70,13 +70,13 @@ MUTATION := build/mutation-env
 mutation:
 	[ -x $(MUTATION)/bin/python ] || $(PYTHON) -m venv $(MUTATION)
 	$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' mutmut 'pytest<9.1'
-	$(MUTATION)/bin/python benchmarks/mutation.py
+	$(MUTATION)/bin/python robustness/mutation.py
 
 # Memory, threads and file handles under load: LOAD=3600 at night.
 LOAD ?= 300
 load: $(VENV)/.dev
-	$(BIN)/python benchmarks/load.py $(LOAD)
-	$(BIN)/python benchmarks/interrupt.py
+	$(BIN)/python robustness/load.py $(LOAD)
+	$(BIN)/python robustness/interrupt.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import re
 import resource
 import subprocess
 import sys
@@ -13,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "experiments"))
+from pages import filled as filled
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -82,16 +84,3 @@ def save(name: str, rows: list[dict[str, Any]], command: str) -> None:
     text = pd.DataFrame(rows).to_csv(index=False, float_format="%.6g")
     (RESULTS / f"{name}.csv").write_text(f"# {machine()}\n# {command}\n{text}")
     print(text)
-
-
-def filled(text: str, tables: dict[str, str]) -> str:
-    """Return a page's text with every table between its marks made anew."""
-    for mark, table in tables.items():
-        text, found = re.subn(
-            rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)",
-            lambda match, table=table: match[1] + table + match[2],
-            text,
-            flags=re.DOTALL,
-        )
-        assert found == 1, f"{found} places are marked {mark}"
-    return text

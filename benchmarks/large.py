@@ -50,16 +50,13 @@ def cluster():
     from distributed import LocalCluster
 
     return LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        memory_limit=WORKER_MB * 10**6,
-        dashboard_address=None,
+        n_workers=2, threads_per_worker=1, memory_limit=WORKER_MB * 10**6, dashboard_address=None
     )
 
 
 def passes_counted():
     """Return a list that every pass over the rows adds its title and time to."""
-    from edfkmeans.backends.dask import Chunks
+    from edfkmeans.engines._dask_chunks import Chunks
 
     titles, run = [], Chunks._run
 
@@ -287,10 +284,7 @@ def tables() -> dict[str, str]:
     ]
     beside = "\n".join(lines)
 
-    lines = [
-        "| data | rows x columns | k up to | mean | worst |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| data | rows x columns | k up to | mean | worst |", "|---|---|---|---|---|"]
     for row in read("large_loss").itertuples():
         lines.append(
             f"| {row.data} | {row.n:,} x {row.d} | {row.k_last} | {_percent(row.mean_percent)} "

@@ -1,10 +1,9 @@
 """The reference of the command line, from the functions behind the commands."""
 
 import inspect
-from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
@@ -26,7 +25,7 @@ def _command(function):
         annotation, info = get_args(hints[name])[:2]
         kind = _bare(annotation)
         if isinstance(info, ArgumentInfo):
-            arguments.append((name.upper(), info.help + _one_of(kind)))
+            arguments.append((name.upper(), info.help))
         else:
             named = f"{_names(name, kind, info)}{_value(annotation, kind, info)}"
             options.append((named, info.help, _default(parameter.default)))
@@ -44,6 +43,8 @@ def _command(function):
 
 def _bare(annotation):
     """Return the type of one value: int of ``int | None``, str of ``list[str] | None``."""
+    if get_origin(annotation) is Literal:
+        return annotation
     inner = [part for part in get_args(annotation) if part is not NoneType]
     return _bare(inner[0]) if inner else annotation
 
@@ -61,7 +62,8 @@ def _names(name, kind, info):
 def _value(annotation, kind, info):
     if kind is bool:
         return ""
-    text = " " + (_choices(kind, " or ") if issubclass(kind, Enum) else _KINDS[kind])
+    words = " or ".join(f"`{word}`" for word in get_args(kind))  # of a Literal
+    text = f" {words or _KINDS[kind]}"
     if info.min is not None:
         text += f" from {info.min}"
     if info.max is not None:
@@ -70,20 +72,12 @@ def _value(annotation, kind, info):
     return text + ", repeatable" * many
 
 
-def _choices(kind, between):
-    return between.join(f"`{choice.value}`" for choice in kind)
-
-
-def _one_of(kind):
-    return f" One of {_choices(kind, ', ')}." if issubclass(kind, Enum) else ""
-
-
 def _default(value):
     if value is None or value is False:
         return ""
     if value is True:
         return "yes"
-    return f"`{value.value if isinstance(value, Enum) else value}`"
+    return f"`{value}`"
 
 
 def _table(header, rows):

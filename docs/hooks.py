@@ -9,9 +9,11 @@ import ziamath
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parent / "benchmarks"))
+for folder in ("benchmarks", "experiments"):
+    sys.path.insert(0, str(HERE.parent / folder))
 
 import commands  # noqa: E402
+import pages  # noqa: E402
 import tables  # noqa: E402
 
 # What stands between ``<!-- name -->`` and ``<!-- /name -->`` on these pages is made anew.
@@ -28,20 +30,9 @@ PARTS = {
 
 def on_page_markdown(markdown, page, **given):
     """Fill the parts of a page, and draw its formulas: the site needs no script and no font."""
-    for name, part in PARTS.get(page.file.src_uri, {}).items():
-        markdown = filled(markdown, name, part())
+    parts = PARTS.get(page.file.src_uri, {})
+    markdown = pages.filled(markdown, {name: part() for name, part in parts.items()})
     return re.sub(r"^```math\n(.*?)^```$", _formula, markdown, flags=re.DOTALL | re.MULTILINE)
-
-
-def filled(markdown, name, text):
-    """Return the page with one part made anew."""
-    pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-    markdown, found = re.subn(
-        pattern, lambda match: f"{match[1]}{text}\n{match[2]}", markdown, flags=re.DOTALL
-    )
-    if found != 1:
-        raise ValueError(f"{found} places are marked {name}; there must be one.")
-    return markdown
 
 
 def _formula(match):

@@ -21,20 +21,15 @@ import pages
 import pandas as pd
 from tqdm import tqdm
 
-from edfkmeans import fit_path, select_k
-from edfkmeans.backends.threads import Threads
-from edfkmeans.dof import bootstrap_draw, corrected_sigma
-from edfkmeans.fit import fit_of_labels
+from edfkmeans import degrees_of_freedom, fit_path, select_k
 from edfkmeans.simulate import simulate
-from edfkmeans.table import read_table
-from edfkmeans.terms import path_excess
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "dof_accuracy.csv"
 PAGE = HERE.parent / "docs" / "degrees_of_freedom.md"
 PICTURE = HERE.parent / "docs" / "pictures" / "degrees_of_freedom.png"
 N, K_MAX, SIGMA = 1000, 30, 1 / 6
-TRUTH_DRAWS, DATA_SETS, BOOTSTRAP_DRAWS = 60, 3, 8
+TRUTH_DRAWS, DATA_SETS = 60, 3
 NOISE = {
     "Gaussian": lambda rng, size: rng.normal(size=size),
     "t with 3 df": lambda rng, size: rng.standard_t(3, size=size) / np.sqrt(3),
@@ -78,27 +73,23 @@ def estimates(X, seed):
     start = time.perf_counter()
     path = fit_path(X, K_MAX, random_state=seed)
     path_seconds = time.perf_counter() - start
-    table = read_table(X)
-    naive = np.arange(1, K_MAX + 1) * table.n_features
-    found, seconds = {"k d": naive.astype(float)}, {"k d": 0.0}
-    with Threads(2) as pool:
-        for method in ("paper", "exact"):
-            start = time.perf_counter()
-            found[method] = naive + path_excess(table, path, method, pool)
-            seconds[method] = (time.perf_counter() - start) / path_seconds
+    ks = range(1, K_MAX + 1)
+    found, seconds = {"k d": [float(k * X.shape[1]) for k in ks]}, {"k d": 0.0}
+    last, chosen = K_MAX + 1, select_k(X, path=path, random_state=seed).k
+    # So coarse a precision ends the bootstrap with its first eight draws.
+    eight = {"method": "bootstrap", "precision": 0.99, "random_state": seed}
+    ways = {
+        "paper": (last, {"method": "paper"}),
+        "exact": (last, {"method": "exact"}),
+        "bootstrap": (last, eight),
+        "bootstrap, chosen k": (chosen, eight),
+    }
+    for name, (pilot, how) in ways.items():
         start = time.perf_counter()
-        fits = [fit_of_labels(table.values, path.labels(k), k) for k in range(1, K_MAX + 2)]
-        chosen = select_k(X, path=path, random_state=seed).k
-        for name, pilot in (("bootstrap", fits[-1]), ("bootstrap, chosen k", fits[chosen - 1])):
-            start = time.perf_counter()
-            sigma = corrected_sigma(table, pilot, seed, pool)
-
-            def draw(number, pilot=pilot, sigma=sigma):
-                rows = bootstrap_draw(table, fits[:-1], pilot, sigma, seed, number)
-                return [row.sum() for row in rows]
-
-            found[name] = np.mean(pool.map(draw, range(BOOTSTRAP_DRAWS)), axis=0)
-            seconds[name] = (time.perf_counter() - start) / path_seconds
+        found[name] = [
+            degrees_of_freedom(X, path.labels(k), path.labels(pilot), **how).total for k in ks
+        ]
+        seconds[name] = (time.perf_counter() - start) / path_seconds
     return found, seconds
 
 

@@ -8,9 +8,9 @@ import matplotlib
 import pages
 import pandas as pd
 import paper_tables as tables
+from whole import whole
 
 from edfkmeans.datasets import SOURCES
-from edfkmeans.files import whole
 
 DOCS = Path(__file__).parent.parent / "docs"
 TITLES = {name: source.title for name, source in SOURCES.items()}

@@ -178,10 +178,7 @@ def real(rows, titles):
     return pd.DataFrame(lines)
 
 
-IDEALS = {
-    "Ideal": ("paper", "Ideal", "Ideal"),
-    "Ideal, our fits": ("best", "Ideal", None),
-}
+IDEALS = {"Ideal": ("paper", "Ideal", "Ideal"), "Ideal, our fits": ("best", "Ideal", None)}
 
 
 def real_wide(table):

@@ -30,8 +30,7 @@ from pathlib import Path
 import cells
 import runner
 import sets
-
-from edfkmeans.files import whole
+from whole import whole
 
 HERE = Path(__file__).parent
 PROFILES = ("full", "smoke")

@@ -13,8 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from tqdm import tqdm
-
-from edfkmeans.files import whole
+from whole import whole
 
 
 def run(cells, compute, file, jobs=None, title="cells"):

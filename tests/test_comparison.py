@@ -37,11 +37,9 @@ def test_everything_on_one_page(everything):
 
 def test_nothing_is_made_twice(monkeypatch):
     fitted = []
-    original_fit = resampling_module.fit_table
+    original_fit = resampling_module.fit_rows
     monkeypatch.setattr(
-        resampling_module,
-        "fit_table",
-        lambda *a, **k: (fitted.append(1), original_fit(*a, **k))[1],
+        resampling_module, "fit_rows", lambda *a, **k: (fitted.append(1), original_fit(*a, **k))[1]
     )
     X, _ = blobs(2, n=20)
     compare(X, [PredictionStrength(n_splits=3), Stability(n_splits=3)], k_max=4, random_state=0)
@@ -154,7 +152,7 @@ def test_plot(everything):
 
 
 def test_progress_is_shown_on_request(capsys, monkeypatch):
-    monkeypatch.setattr("edfkmeans.comparison.PATIENCE", 0)
+    monkeypatch.setattr("edfkmeans._progress.PATIENCE", 0)
     X, _ = blobs(2, n=20)
     compare(X, ["gap"], k_max=3, progress=True)
     assert "comparing: 100%" in capsys.readouterr().err

@@ -14,7 +14,8 @@ import pytest
 import sklearn.datasets
 from sklearn.datasets import _openml
 
-from edfkmeans import datasets, download
+from edfkmeans import _download as download
+from edfkmeans import datasets
 from edfkmeans.datasets import load
 
 ROWS = "\n".join(f"{a},{b},{'x' if a < 5 else 'y'}" for a in range(10) for b in (0, 1, 3))

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, scalar_dtypes
 
 from edfkmeans import KMeansPath, compare, degrees_of_freedom, fit_path, score, select_k
+from edfkmeans._choices import MISSING, SCALES
+from edfkmeans.cli.preparing import prepare
+from edfkmeans.cli.reading import BadFileError, read_file
 from edfkmeans.criteria import registered
 from edfkmeans.criteria.separation import silhouettes
-from edfkmeans.datafile import BadFileError, read_file
-from edfkmeans.prepared import MISSING, SCALES, prepare
 from edfkmeans.structure import find_structure, unimodal_heights
 
 in_a_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 10  # seconds; on a free machine it is two (benchmarks/interrupt.py)
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+LIMIT = 10  # seconds; on a free machine it is two (robustness/interrupt.py)
+ROBUSTNESS = Path(__file__).parents[1] / "robustness"
 MOMENTS = random.Random(0)
 CASES = [
     (command, how, round(MOMENTS.uniform(0.3, 3.0), 2))
@@ -21,7 +21,7 @@ CASES = [
 def test_control_c_leaves_no_process_and_no_partial_file(
     command, how, moment, tmp_path, monkeypatch
 ):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.syspath_prepend(str(ROBUSTNESS))
     import interrupt
 
     outcome = interrupt.interrupt(command, moment, tmp_path, how)

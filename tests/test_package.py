@@ -13,6 +13,7 @@ import edfkmeans
 from edfkmeans.criteria import criterion
 
 README = Path(__file__).parent.parent / "README.md"
+CONTRIBUTING = README.parent / "CONTRIBUTING.md"
 
 
 def test_import_is_light():
@@ -61,9 +62,9 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
         assert pages.filled(text, tables) == text, page.name
 
 
-@pytest.mark.parametrize("script", ["large", "mutation"])
-def test_the_numbers_of_a_page_are_those_of_the_results(script, monkeypatch):
-    monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+@pytest.mark.parametrize("folder, script", [("benchmarks", "large"), ("robustness", "mutation")])
+def test_the_numbers_of_a_page_are_those_of_the_results(folder, script, monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / folder))
     module = importlib.import_module(script)
     text = module.PAGE.read_text()
     assert module.filled(text, module.tables()) == text
@@ -73,7 +74,7 @@ def test_the_numbers_of_a_page_are_those_of_the_results(script, monkeypatch):
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 PAGES = [
     page
-    for page in (README, *sorted((README.parent / "docs").rglob("*.md")))
+    for page in (README, CONTRIBUTING, *sorted((README.parent / "docs").rglob("*.md")))
     if BLOCK.search(page.read_text(encoding="utf-8"))
 ]
 

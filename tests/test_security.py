@@ -197,11 +197,7 @@ def test_no_network(tmp_path):
     X, _ = blobs(3, n=30)
     pd.DataFrame(X, columns=list("abc")).to_csv(tmp_path / "t.csv", index=False)
     done = subprocess.run(
-        [sys.executable, "-c", OFFLINE],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", OFFLINE], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert not [a for a in tags_of(tmp_path / "r.html").addresses if a.startswith("http")]

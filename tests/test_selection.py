@@ -10,7 +10,8 @@ from sklearn.metrics import silhouette_score
 
 import naive
 from conftest import blobs, standardise
-from edfkmeans import KMeansPath, choice, degrees_of_freedom, fit_path, select_k
+from edfkmeans import KMeansPath, degrees_of_freedom, fit_path, select_k
+from edfkmeans.criteria import rules
 
 
 def test_selection_is_the_equations_end_to_end(wine):
@@ -190,7 +191,7 @@ def test_the_default_says_one_where_there_is_one_cluster():
     assert selection.k == 1
     assert selection.confidence[1] >= 0.9
     assert "No clusters stand out" in selection.remarks[0]
-    assert selection.candidates  # what it would be otherwise
+    assert not selection.candidates  # nothing stands out
     assert not selection.ambiguity.any()
     assert set(selection.labels) == {0}
 
@@ -214,7 +215,7 @@ def test_the_default_in_its_parts(wine):
     columns = np.sqrt(13 * w.sum() ** 2 / (w**2).sum())
     bic = 178 * columns * np.log(table["inertia"]) + np.log(178 * columns) * table["dof"]
     np.testing.assert_allclose(table["bic"], bic, rtol=1e-9)
-    k, candidates = choice.combined(
+    k, candidates = rules.combined(
         table["bic"].to_numpy(),
         table["silhouette"].to_numpy(),
         table["silhouette_reference"].to_numpy(),

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from edfkmeans.candidates import Candidate
+    from edfkmeans.choosing.candidates import Candidate
     from edfkmeans.comparison import Comparison, compare
     from edfkmeans.dof import DegreesOfFreedom, degrees_of_freedom
     from edfkmeans.estimator import EDFKMeans
-    from edfkmeans.fitting import fit_path
-    from edfkmeans.path import KMeansPath
+    from edfkmeans.fits.path import KMeansPath
+    from edfkmeans.fits.search import fit_path
     from edfkmeans.scoring import score
     from edfkmeans.selection import Selection, select_k
 
@@ -32,15 +32,15 @@ __all__ = [
 # Where the public names live. They are imported on first use, so that `import edfkmeans` and
 # `edfkmeans --help` do not wait for scikit-learn and numba.
 _HOMES = {
-    "Candidate": "candidates",
+    "Candidate": "choosing.candidates",
     "Comparison": "comparison",
     "DegreesOfFreedom": "dof",
     "EDFKMeans": "estimator",
-    "KMeansPath": "path",
+    "KMeansPath": "fits.path",
     "Selection": "selection",
     "compare": "comparison",
     "degrees_of_freedom": "dof",
-    "fit_path": "fitting",
+    "fit_path": "fits.search",
     "score": "scoring",
     "select_k": "selection",
 }

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
+from edfkmeans._choices import Fits
+from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
-from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.chunked import ChunkedTable
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
-from edfkmeans.fitting import PATIENCE, Fits, check_k_max, fit_table, read_data
-from edfkmeans.path import KMeansPath, check_path
-from edfkmeans.table import Table, encode_labels
+from edfkmeans.engines import open_rows
+from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.search import check_k_max, fit_rows
+from edfkmeans.rows.rows import Rows
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -79,9 +80,8 @@ def compare(
     Parameters
     ----------
     X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-        Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Of rows in dask's chunks, criteria that need more than inertia
-        and degrees of freedom see a sample of 131072 and say so in ``remark``.
+        See `fit_path`. Of rows that are not in memory, criteria that need more than inertia and
+        degrees of freedom see a sample of 131072 and say so in ``remark``.
     criteria : "all" or list of str and Criterion
         Names, as in the index of the result's table, or criteria with parameters of one's own,
         such as ``Gap(n_references=200)`` from `edfkmeans.criteria.gap`.
@@ -92,16 +92,8 @@ def compare(
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
         (of rows in dask's chunks, on the sample).
-    fits : {"best", "paper"}
-        How the fits are found, see `fit_path`.
-    n_init : int, optional
-        Number of starts for each k, see `fit_path`.
-    random_state : int, RandomState, Generator or None
-        Same seed, same answer, whatever n_jobs.
-    n_jobs : int, optional
-        Number of threads; None or -1 for all cores, or as many as limits allow.
-    progress : bool
-        Show progress bars.
+    fits, n_init, random_state, n_jobs, progress
+        See `fit_path`.
 
     Returns
     -------
@@ -123,27 +115,21 @@ def compare(
     gap         3      True  0.9
     """
     asked = _asked(criteria)
-    n_jobs = effective_jobs(n_jobs)
-    seed = seed_of(random_state)
-    table = read_data(X, seed, path, progress)
-    truth = None if labels is None else _truth(labels, table)
+    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
-        path = fit_table(
-            table,
-            check_k_max(table, k_max, least=2),
-            fits=fits,
-            n_init=n_init,
-            seed=seed,
-            n_jobs=n_jobs,
-            progress=progress,
+        k_max = check_k_max(seen, k_max, least=2)
+        path = fit_rows(
+            seen, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
-    elif check_path(path, table, k_max) != path.k_max or path.k_max < 2:
+    elif check_path(path, seen, k_max) != path.k_max or path.k_max < 2:
         raise ValueError(
             f"k_max={k_max!r}, but path has k_max={path.k_max}, and criteria compare the fits of a "
             "whole path of at least 2. Fit a path with the k_max you want."
         )
     curves, rows = {}, []
-    for criterion, curve, seconds in _judged(asked, table, path, seed, n_jobs, progress):
+    for criterion, curve, seconds in _judged(asked, seen, path, seed, n_jobs, progress):
         row = {
             "criterion": criterion.name,
             "k": pd.NA,
@@ -157,7 +143,7 @@ def compare(
             row |= {"k": curve.k, "value": curve.values[curve.k - 1], "rule": curve.rule}
         if truth is not None:
             row["ari"] = _ari(truth, path.sample, curve)
-        row["remark"] = _remark(curve, path.k_max, criterion, table)
+        row["remark"] = _remark(curve, path.k_max, criterion, seen)
         rows.append(row)
     frame = pd.DataFrame(rows).set_index("criterion").astype({"k": "Int64"})
     return Comparison(table=frame, curves=curves, path=path)
@@ -193,23 +179,13 @@ def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
 
 
 def _judged(
-    asked: list[Criterion],
-    table: Table,
-    path: KMeansPath,
-    seed: int,
-    n_jobs: int,
-    progress: bool,
+    asked: list[Criterion], rows: Rows, path: KMeansPath, seed: int, n_jobs: int, progress: bool
 ) -> list[tuple[Criterion, Curve | NotApplicable, float]]:
     """Make what the criteria need, each need once, and ask them."""
     needs = _all_needs(asked)
     judged: list[tuple[Criterion, Curve | NotApplicable, float]] = []
     with (
-        tqdm(
-            total=sum(n.steps() for n in needs),
-            disable=not progress,
-            desc="comparing",
-            delay=PATIENCE,
-        ) as bar,
+        progress_bar(progress, "comparing", sum(need.steps() for need in needs)) as bar,
         Threads(n_jobs) as pool,
     ):
         work = Work(seed, pool, lambda: (bar.update(), None)[1])
@@ -217,10 +193,10 @@ def _judged(
         for criterion in asked:
             bar.set_postfix_str(criterion.name)
             for need in criterion.needs():
-                given.provide(need, table, path, work)
+                given.provide(need, rows, path, work)
             start = time.perf_counter()
             try:
-                curve: Curve | NotApplicable = _checked(criterion, table, path, given)
+                curve: Curve | NotApplicable = _checked(criterion, rows, path, given)
             except NotApplicable as reason:
                 curve = reason
             seconds = time.perf_counter() - start
@@ -229,9 +205,9 @@ def _judged(
     return judged
 
 
-def _checked(criterion: Criterion, table: Table, path: KMeansPath, given: Given) -> Curve:
+def _checked(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given) -> Curve:
     """Ask a criterion; one of the user's own may answer anything."""
-    curve = ask(criterion, table, path, given)
+    curve = ask(criterion, rows, path, given)
     if not isinstance(curve, Curve) or len(curve.values) != path.k_max:
         raise TypeError(
             f"{criterion.name}.curve returned {curve!r}, but must return a Curve with "
@@ -245,19 +221,12 @@ def _all_needs(askers: Iterable[Criterion | Need[Any]]) -> set[Need[Any]]:
     return direct | _all_needs(direct) if direct else direct
 
 
-def _remark(curve: Curve | NotApplicable, k_max: int, criterion: Criterion, table: Table) -> str:
+def _remark(curve: Curve | NotApplicable, k_max: int, criterion: Criterion, rows: Rows) -> str:
     if not isinstance(curve, Curve):
         return str(curve)
-    seen = "" if criterion.adds_up or table.rows_looked_at == "X" else table.rows_looked_at
+    seen = "" if criterion.adds_up or rows.looked_at == "X" else rows.looked_at
     reached = f"k_max = {k_max} was reached" if curve.k == k_max else ""
     return "; ".join(filter(None, [curve.remark, seen and f"from {seen}", reached]))
-
-
-def _truth(labels: Any, table: Table) -> Any:
-    """Return known labels of the rows to look at."""
-    if isinstance(table, ChunkedTable):
-        return table.labels_of_sample(labels)
-    return encode_labels(labels, table.n_samples, "labels")
 
 
 def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:

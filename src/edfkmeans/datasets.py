@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from edfkmeans.download import guarded
-
-Floats = npt.NDArray[np.float64]
+from edfkmeans._download import guarded
+from edfkmeans.rows.units import Floats
 
 FOLDER_VARIABLE = "EDFKMEANS_DATA"
 _UCI = "https://archive.ics.uci.edu/dataset/"

@@ -12,12 +12,12 @@ from sklearn.base import (
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from edfkmeans.fit import Labels
-from edfkmeans.fitting import Fits
+from edfkmeans._choices import Fits, Method
+from edfkmeans.engines import header, map_rows
 from edfkmeans.kernels import lloyd
+from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import Selection, select_k
-from edfkmeans.table import Floats, Values, check_numeric, is_dask
-from edfkmeans.verdict import Method
 
 
 class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -25,21 +25,10 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     Parameters
     ----------
-    k_max : int, optional
-        The largest number of clusters to consider. By default 30, or fewer where X has fewer than
-        150 distinct rows, see `select_k`.
-    method : {"combined", "paper", "naive"}
+    k_max, method, rule
         How k is chosen, see `select_k`.
-    rule : {"paper", "r-package", "lowest"}, optional
-        How k is read off the BIC curve with methods "paper" and "naive", see `select_k`.
-    fits : {"best", "paper"}
+    fits, n_init, random_state, n_jobs
         How the fits are found, see `fit_path`.
-    n_init : int, optional
-        Number of starts for each k, see `fit_path`.
-    random_state : int, RandomState instance or None
-        Same seed, same answer, whatever n_jobs.
-    n_jobs : int, optional
-        Number of threads; None or -1 for all cores, or as many as limits allow.
 
     Attributes
     ----------
@@ -89,27 +78,9 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the number of clusters and cluster X.
-
-        Parameters
-        ----------
-        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self.selection_: Selection = select_k(
-            self._checked(X, reset=True),
-            self.k_max,
-            method=self.method,
-            rule=self.rule,
-            fits=self.fits,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        """Choose the number of clusters and cluster X; y is ignored."""
+        self._check(X, reset=True)
+        self.selection_: Selection = select_k(X, **self.get_params(deep=False))
         self.n_clusters_ = self.selection_.k
         self.labels_ = self.selection_.labels
         self.cluster_centers_ = self.selection_.centers
@@ -118,55 +89,21 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the nearest centroid of every row.
-
-        Parameters
-        ----------
-        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or dask array where X is one
-        """
+        """Return the nearest centroid of every row of X, as a dask array where X is one."""
         check_is_fitted(self)
-        array = self._checked(X)
-        if is_dask(array):
-            from edfkmeans.backends.dask import apply
-
-            return apply(array, _nearest, self.cluster_centers_, dtype=np.int32)
-        return _nearest(array, self.cluster_centers_)
+        self._check(X)
+        return map_rows(X, _nearest, self.cluster_centers_, dtype=np.int32)
 
     def transform(self, X: Any) -> Any:
-        """Return the distance of every row to every centroid.
-
-        Parameters
-        ----------
-        X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters_), or dask array where X is one
-        """
+        """Return the distance of every row of X to every centroid, a column for each."""
         check_is_fitted(self)
-        array = self._checked(X)
-        if is_dask(array):
-            from edfkmeans.backends.dask import apply
+        self._check(X)
+        centers = self.cluster_centers_
+        return map_rows(X, _distances, centers, dtype=np.float64, n_columns=len(centers))
 
-            centers = self.cluster_centers_
-            return apply(array, _distances, centers, dtype=np.float64, n_columns=len(centers))
-        return _distances(array, self.cluster_centers_)
-
-    def _checked(self, X: Any, reset: bool = False) -> Any:
-        """Return X as a matrix of numbers, in memory or in chunks, with the columns of `fit`."""
-        if is_dask(X):
-            from edfkmeans.backends.dask import header, matrix
-
-            array = matrix(X)
-            validate_data(self, header(X), reset=reset, skip_check_array=True)
-            return X if reset else array
-        array = check_numeric(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return array
+    def _check(self, X: Any, reset: bool = False) -> None:
+        """Make sure that X is a matrix of numbers with the columns of `fit`."""
+        validate_data(self, header(X), reset=reset, skip_check_array=True)
 
 
 def _nearest(array: Values, centers: Floats) -> Labels:

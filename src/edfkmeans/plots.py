@@ -1,4 +1,8 @@
-"""From results to matplotlib Axes: take `ax`, return it, never show."""
+"""From results to matplotlib Axes.
+
+Every function draws on `ax`, by default on a new figure, returns it, and never shows it. `k` is the
+fit to look at, by default the chosen one. `X` is the data of the selection.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,9 +11,10 @@ import numpy as np
 
 from edfkmeans.comparison import Comparison
 from edfkmeans.criteria.separation import silhouettes
-from edfkmeans.profiles import scores
+from edfkmeans.fits.profiles import principal_axes, scores
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import check_numeric
 from edfkmeans.selection import AMBIGUOUS, Selection
-from edfkmeans.table import check_numeric, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +30,6 @@ _SHOWN_ROWS = 5000
 
 def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
     """Draw the BIC against k, with the choice and the other local minima, the lowest named.
-
-    Parameters
-    ----------
-    selection : Selection
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -58,29 +53,13 @@ def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
             f"{candidate.k}", (candidate.k, candidate.bic), xytext=(0, -17), color=_GREY,
             textcoords="offset points", ha="center",
         )  # fmt: skip
-    best = (selection.k, float(curve[selection.k]))
-    ax.plot(*best, "o", color=_VERMILION, markersize=11, fillstyle="none", markeredgewidth=2)
-    ax.annotate(
-        f"k = {selection.k}", best, xytext=(0, -20), color=_VERMILION,
-        textcoords="offset points", ha="center", fontweight="bold",
-    )  # fmt: skip
+    _mark_choice(ax, selection, "bic", (-15, -20))
     ax.margins(y=0.12)
-    ax.locator_params(axis="x", integer=True)
     return _named(ax, "number of clusters k", "BIC (lower is better)")
 
 
 def plot_dof(selection: Selection, ax: "Axes | None" = None) -> "Axes":
     """Draw the degrees of freedom against k: as estimated, smoothed, and k d.
-
-    Parameters
-    ----------
-    selection : Selection
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -105,16 +84,6 @@ def plot_dof(selection: Selection, ax: "Axes | None" = None) -> "Axes":
 def plot_inertia(selection: Selection, ax: "Axes | None" = None) -> "Axes":
     """Draw the inertia against k.
 
-    Parameters
-    ----------
-    selection : Selection
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -136,20 +105,6 @@ def plot_silhouettes(
     """Draw the silhouette of every row, sorted within its cluster.
 
     Wide bars to the right are clear clusters; bars to the left are rows nearer to another one.
-
-    Parameters
-    ----------
-    selection : Selection
-    X : array-like of shape (n_samples, n_features)
-        The data of the selection.
-    k : int, optional
-        The fit to look at, by default the chosen one; at least 2.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -187,19 +142,7 @@ def plot_scatter(
 ) -> "Axes":
     """Draw the rows on the first two principal components, by cluster; ambiguous ones are ringed.
 
-    Parameters
-    ----------
-    selection : Selection
-    X : array-like of shape (n_samples, n_features)
-        The data of the selection; of more than 5000 rows a random sample is drawn.
-    k : int, optional
-        The fit to look at, by default the chosen one.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
+    Of more than 5000 rows a random sample is drawn.
 
     Examples
     --------
@@ -218,12 +161,11 @@ def plot_scatter(
             f"X has {len(values)} rows, but the selection was made with {len(labels)}. Give the "
             "same X."
         )
-    centred = values - values.mean(axis=0)
-    weights, vectors = np.linalg.eigh(centred.T @ centred)
+    axes, shares = principal_axes(values)
     rows = np.arange(len(values))
     if len(rows) > _SHOWN_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, _SHOWN_ROWS, replace=False))
-    places = centred[rows] @ vectors[:, ::-1][:, :2]
+    places = (values[rows] - values.mean(axis=0)) @ axes
     if places.shape[1] == 1:
         places = np.column_stack([places, np.zeros(len(places))])
     ax = _axes(ax)
@@ -239,9 +181,11 @@ def plot_scatter(
         ax.plot(*between.T, "o", color="black", markersize=8, fillstyle="none", markeredgewidth=0.7)
     if k <= 12:
         ax.legend(title="cluster", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    shares = 100 * weights[::-1] / (weights.sum() or 1.0)
-    second = f"second principal component ({shares[1]:.0f} %)" if len(shares) > 1 else ""
-    return _named(ax, f"first principal component ({shares[0]:.0f} %)", second)
+    titles = [
+        f"{which} principal component ({100 * share:.0f} %)"
+        for which, share in zip(("first", "second"), shares, strict=False)
+    ]
+    return _named(ax, *titles, *[""] * (2 - len(titles)))
 
 
 def plot_profiles(
@@ -254,19 +198,7 @@ def plot_profiles(
 
     In units of the spread of the centroids of the finest fit. Clusters are sorted by size.
 
-    Parameters
-    ----------
-    selection : Selection
-    names : sequence of str, optional
-        The columns.
-    k : int, optional
-        The fit to look at, by default the chosen one.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
+    `names` are those of the columns.
 
     Examples
     --------
@@ -365,14 +297,16 @@ def _named(ax: "Axes", x: str, y: str) -> "Axes":
     return ax
 
 
-def _mark_choice(ax: "Axes", selection: Selection, column: str) -> None:
+def _mark_choice(
+    ax: "Axes", selection: Selection, column: str, offset: tuple[int, int] = (10, 8)
+) -> None:
     best = float(selection.table[column][selection.k])
     ax.plot(
         selection.k, best, "o", color=_VERMILION, markersize=11, fillstyle="none",
         markeredgewidth=2,
     )  # fmt: skip
     ax.annotate(
-        f"k = {selection.k}", (selection.k, best), xytext=(10, 8), color=_VERMILION,
+        f"k = {selection.k}", (selection.k, best), xytext=offset, color=_VERMILION,
         textcoords="offset points", fontweight="bold",
     )  # fmt: skip
     ax.locator_params(axis="x", integer=True)

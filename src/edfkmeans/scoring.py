@@ -5,11 +5,14 @@ from typing import Any
 import pandas as pd
 
 from edfkmeans._streams import seed_of
-from edfkmeans.backends.threads import Threads, effective_jobs
 from edfkmeans.criteria import Labelling, Work, registered
-from edfkmeans.fit import Fit, fit_of_labels
-from edfkmeans.fitting import DEFAULT_K_MAX, fit_table
-from edfkmeans.table import Table, count_distinct, encode_labels, read_table
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.fit import Fit
+from edfkmeans.fits.passes import fits_of_labels
+from edfkmeans.fits.search import DEFAULT_K_MAX, fit_rows
+from edfkmeans.rows.checks import check_distinct
+from edfkmeans.rows.rows import Sample
 
 
 def score(
@@ -35,10 +38,8 @@ def score(
     pilot_labels : array-like of shape (n_samples,), optional
         A finer clustering, from which the effective degrees of freedom take the noise. By default
         k-means with 31 clusters, or twice as many as `labels` has if that is more.
-    random_state : int, RandomState, Generator or None
-        Same seed, same values, whatever n_jobs.
-    n_jobs : int, optional
-        Number of threads; None or -1 for all cores, or as many as limits allow.
+    random_state, n_jobs
+        See `fit_path`.
 
     Returns
     -------
@@ -59,37 +60,28 @@ def score(
     calinski-harabasz  558.058  higher
     davies-bouldin       0.656   lower
     """
-    table = read_table(X)
-    encoded = encode_labels(labels, table.n_samples, "labels")
-    fit = fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
-    seed = seed_of(random_state)
-    n_jobs = effective_jobs(n_jobs)
+    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    rows = read_rows(X, n_jobs)
+    _, (fit,) = fits_of_labels(rows, labels=labels)
     if pilot_labels is None:
-        pilot = _pilot(table, len(fit.sizes), seed, n_jobs)
+        pilot = _pilot(rows, fit.k, seed, n_jobs)
     else:
-        encoded = encode_labels(pilot_labels, table.n_samples, "pilot_labels")
-        pilot = fit_of_labels(table.values, encoded, int(encoded.max()) + 1)
+        _, (pilot,) = fits_of_labels(rows, pilot_labels=pilot_labels)
     with Threads(n_jobs) as pool:
-        labelling = Labelling(table, fit, pilot, Work(seed, pool))
-        rows = [
+        labelling = Labelling(rows, fit, pilot, Work(seed, pool))
+        lines = [
             (name, criterion.one(labelling), {"min": "lower", "max": "higher"}[criterion.better])
             for name, criterion in registered().items()
             if criterion.judges_one
         ]
-    frame = pd.DataFrame(rows, columns=["criterion", "value", "better"]).set_index("criterion")
+    frame = pd.DataFrame(lines, columns=["criterion", "value", "better"]).set_index("criterion")
     return frame.astype({"value": float})
 
 
-def _pilot(table: Table, k: int, seed: int, n_jobs: int) -> Fit:
+def _pilot(rows: Sample, k: int, seed: int, n_jobs: int) -> Fit:
     """Fit k-means with more clusters than the clustering has, as far as the data allow."""
     most = max(DEFAULT_K_MAX + 1, 2 * k)
-    distinct = count_distinct(table.values, 2 * most)
-    if distinct < 4:
-        raise ValueError(
-            f"X has {distinct} distinct rows; at least 4 are needed to judge clusters."
-        )
+    distinct = check_distinct(rows.values, 2 * most, "judge clusters")
     k_pilot = min(most, max(3, distinct // 2))
-    path = fit_table(
-        table, k_pilot - 1, fits="best", n_init=1, seed=seed, n_jobs=n_jobs, progress=False
-    )
-    return fit_of_labels(table.values, path.labels(k_pilot), k_pilot)
+    path = fit_rows(rows, k_pilot - 1, seed, n_init=1, n_jobs=n_jobs)
+    return path.pilot

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from edfkmeans import choice
+from edfkmeans._choices import FITS, Fits, Method
 from edfkmeans._streams import seed_of
-from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.candidates import Candidate, candidates_of
-from edfkmeans.confidence import N_RESAMPLES, resample
-from edfkmeans.fit import Labels
-from edfkmeans.fitting import FITS, Fits, check_k_max, fit_table, read_data
-from edfkmeans.path import ChunkedPath, KMeansPath, check_path
+from edfkmeans.choosing.candidates import Candidate, candidates_of
+from edfkmeans.choosing.confidence import N_RESAMPLES, resample
+from edfkmeans.choosing.methods import criterion_of, table_of
+from edfkmeans.criteria import Work
+from edfkmeans.criteria.criterion import judge
+from edfkmeans.dof.terms import ambiguity_of
+from edfkmeans.engines import open_rows
+from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.search import check_k_max, fit_rows
+from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
-from edfkmeans.table import Floats, check_one_of, count_distinct
-from edfkmeans.terms import ambiguity_of
-from edfkmeans.verdict import METHODS, Method, judge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,24 +118,15 @@ class Selection:
         >>> shown.k == found.k, shown.labels.shape, rows.shape
         (True, (150,), (150, 4))
         """
-        if not isinstance(self.path, ChunkedPath):
+        kept = self.path.kept_rows
+        if kept is None:
             raise TypeError("This selection's rows are in memory: use it as it is.")
-        rows, chunks = self.path.rows, self.path.chunks
-        shown = replace(self, path=self.path.sample, ambiguity=np.asarray(self.ambiguity[rows]))
-        values = np.asarray(chunks.array[rows])
-        return shown, pd.DataFrame(values, index=rows, columns=list(chunks.columns))
+        rows = kept.shown()
+        ambiguity = np.asarray(self.ambiguity[rows.index.to_numpy()])
+        return replace(self, path=self.path.sample, ambiguity=ambiguity), rows
 
     def to_html(self, file: Any, X: Any = None, **details: Any) -> None:
-        """Write a report, one HTML file that needs no network; see `edfkmeans.report`.
-
-        Parameters
-        ----------
-        file : str or Path
-        X : array-like of shape (n_samples, n_features), optional
-            The data, to show the rows too; a data frame's column names are used.
-        **details
-            See `edfkmeans.report.write_report`.
-        """
+        """Write a report, one HTML file; see `edfkmeans.report.write_report`."""
         from edfkmeans.report import write_report
 
         write_report(self, file, X, **details)
@@ -272,19 +267,15 @@ def select_k(
     Parameters
     ----------
     X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-        Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Constant columns are not counted. Rows in dask's chunks need not
-        fit in memory; fits and degrees of freedom are those of all rows, what looks at pairs of
-        rows (silhouettes, the test for structure, `confidence`) sees a sample of 131072.
+        See `fit_path`. Of rows that are not in memory, what looks at pairs of rows (silhouettes,
+        the test for structure, `confidence`) sees a sample of 131072.
     k_max : int, optional
-        The largest number of clusters to consider. By default 30, or a fifth of the distinct
-        rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to
-        a cluster to tell the noise. A k_max that X cannot support is an error.
+        The largest number of clusters to consider, see `fit_path`.
     method : {"combined", "paper", "naive"}
         "combined": 1 unless `find_structure` finds more than one cluster. Else the local minimum
         of the BIC whose silhouette stands out most from that of samples without clusters, see
-        `edfkmeans.choice.combined`; degrees of freedom are counted along the exact path, and
-        correlated residuals as fewer columns. "paper": Hofmeyr's effective degrees of freedom,
+        `edfkmeans.criteria.rules.combined`; degrees of freedom are counted along the exact path,
+        and correlated residuals as fewer columns. "paper": Hofmeyr's effective degrees of freedom,
         smoothed, and the first local minimum. "naive": k d, the count that ignores the assignment
         of rows to clusters; for comparison.
     rule : {"paper", "r-package", "lowest"}, optional
@@ -297,19 +288,11 @@ def select_k(
     confidence : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits : {"best", "paper"}
-        How the fits are found, see `fit_path`.
-    n_init : int, optional
-        Number of starts for each k, see `fit_path`.
-    random_state : int, RandomState, Generator or None
-        Same seed, same answer, whatever n_jobs.
-    n_jobs : int, optional
-        Number of threads; None or -1 for all cores, or as many as limits allow.
+    fits, n_init, random_state, n_jobs, progress
+        See `fit_path`.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
-    progress : bool
-        Show a progress bar.
 
     Returns
     -------
@@ -331,58 +314,42 @@ def select_k(
     2   1658.8
     3   1277.9
     """
-    check_one_of("method", method, METHODS)
-    if method != "combined":
-        rule = "paper" if rule is None else rule
-        check_one_of("rule", rule, choice.RULES)
-    elif rule is not None:
-        raise ValueError(
-            f"rule={rule!r} is for methods 'paper' and 'naive'; method='combined' has its own. "
-            "Leave rule out, or set method='paper'."
-        )
+    criterion = criterion_of(method, rule)
     if confidence and isinstance(path, KMeansPath) and path.fits not in FITS:
         raise ValueError(
             "confidence=True fits parts of the rows again, which cannot be done for clusterings of "
             "one's own. Leave path out."
         )
-    n_jobs = effective_jobs(n_jobs)
-    seed = seed_of(random_state)
-    table = read_data(X, seed, path, progress)
+    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress)
     if path is None:
-        k_max = check_k_max(table, k_max)
-        if method != "naive" and count_distinct(table.values, k_max + 2) < k_max + 2:
+        k_max = check_k_max(rows, k_max)
+        residuals = any(need.needs_residuals for need in criterion.needs())
+        if residuals and count_distinct(rows.sample.values, k_max + 2) < k_max + 2:
             raise ValueError(
                 f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
-                f"{k_max + 1} distinct rows of {table.rows_looked_at} without any residual. Lower "
+                f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
                 "k_max."
             )
-        path = fit_table(
-            table,
-            k_max,
-            fits=fits,
-            n_init=n_init,
-            seed=seed,
-            n_jobs=n_jobs,
-            progress=progress,
+        path = fit_rows(
+            rows, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
     else:
-        k_max = check_path(path, table, k_max)
+        k_max = check_path(path, rows, k_max)
         path = path.up_to(k_max)
     with Threads(n_jobs) as pool:
-        judged = judge(table, path, method, rule, seed, pool, progress)
+        curve = judge(criterion, rows, path, Work(seed, pool), progress)
         shares = None
         if confidence:
-            # Of rows in chunks, parts of the sample.
-            shares = resample(table.sample, path, method, rule, seed, pool, progress)
-        ambiguity = ambiguity_of(table, path, judged.k, pool)
+            shares = resample(rows.sample, path, criterion, seed, pool, progress)
     return Selection(
-        k=judged.k,
-        table=judged.table,
-        candidates=candidates_of(judged, shares),
+        k=curve.k,
+        table=table_of(path, curve),
+        candidates=candidates_of(curve, shares),
         path=path,
         method=method,
-        rule=rule,
-        structure=judged.structure,
+        rule=getattr(criterion, "rule", None),
+        structure=curve.structure,
         confidence=shares,
-        ambiguity=ambiguity,
+        ambiguity=ambiguity_of(rows, path, curve.k),
     )

@@ -4,18 +4,19 @@ The paper gives no parameters; these are chosen so that the adjusted Rand index 
 published one.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-Floats = npt.NDArray[np.float64]
+from edfkmeans._choices import SCHEMES, Scheme
+from edfkmeans.rows.arguments import check_one_of, check_whole
+from edfkmeans.rows.units import Floats
+
+__all__ = ["SCHEMES", "Scheme", "simulate"]
+
 Labels = npt.NDArray[np.int64]
-Scheme = Literal[
-    "assumptions met", "scale varies", "shape varies", "long tails", "uniform", "non-convex"
-]
-SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
 def simulate(
@@ -47,11 +48,9 @@ def simulate(
     >>> X.shape, len(set(labels.tolist()))
     ((1000, 10), 5)
     """
-    if scheme not in SCHEMES:
-        raise ValueError(f"scheme={scheme!r} must be one of {list(SCHEMES)}.")
+    check_one_of("scheme", scheme, SCHEMES)
     for name, value, least in (("k", k, 2), ("d", d, 1), ("n", n, k)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name}={value!r} must be a whole number, {least} or more.")
+        check_whole(name, value, least)
     if not isinstance(random_state, np.random.Generator):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     rng = np.random.default_rng(random_state)

@@ -21,18 +21,26 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
 from edfkmeans._streams import Purpose, seed_of, stream
-from edfkmeans.backends.threads import Threads, effective_jobs
-from edfkmeans.reference import Reference, quick_fits, some_rows
-from edfkmeans.table import Floats, Table, check_whole, count_distinct, read_table
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.reference import Reference, quick_fits, some_rows
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import check_distinct
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
 
-# With more rows than this a random sample of them is tested.
+# Rows: of more, a random sample is tested.
 MANY_ROWS = 1000
+# Samples without clusters; with so many the lowest p-value is 0.05.
 N_REFERENCES = 19
+# Clusters, at most, in the fits that are compared.
 _K_LAST = 16
 # p-values up to this count as small.
 ENOUGH = 0.05
-# The unimodal distributions: knots of the distribution function, and places tried for the mode.
-_KNOTS, _MODES = 80, 12
+# Knots of the unimodal distribution function that is fitted to a column.
+_KNOTS = 80
+# Places that are tried for its mode.
+_MODES = 12
 # Values that differ by less than this part of their range are equal.
 _ROUNDING = 1e-12
 
@@ -69,11 +77,7 @@ class Structure:
 
 
 def find_structure(
-    X: Any,
-    *,
-    n_references: int = N_REFERENCES,
-    random_state: Any = None,
-    n_jobs: int | None = None,
+    X: Any, *, n_references: int = N_REFERENCES, random_state: Any = None, n_jobs: int | None = None
 ) -> Structure:
     """Test whether there is more than one cluster.
 
@@ -82,9 +86,8 @@ def find_structure(
     X : array-like of shape (n_samples, n_features)
     n_references : int
         Number of samples without clusters. The default of 19 allows for p-values down to 0.05.
-    random_state : int, RandomState, Generator or None
-    n_jobs : int, optional
-        Number of threads; None or -1 for all cores, or as many as limits allow.
+    random_state, n_jobs
+        See `fit_path`.
 
     Returns
     -------
@@ -102,19 +105,14 @@ def find_structure(
     True
     """
     check_whole("n_references", n_references, 1)
-    table = read_table(X)
-    distinct = count_distinct(table.values, 4)
-    if distinct < 4:
-        raise ValueError(
-            f"X has {distinct} distinct row{'s' * (distinct > 1)} and at least 4 are needed to "
-            "look for clusters. Check that X holds what you meant to cluster."
-        )
+    table = read_rows(X)
+    check_distinct(table.values, 4, "look for clusters")
     with Threads(effective_jobs(n_jobs)) as pool:
         return structure_of(table, seed_of(random_state), pool, n_references)
 
 
 def structure_of(
-    table: Table, seed: int, pool: Threads, n_references: int = N_REFERENCES
+    table: Rows, seed: int, pool: Threads, n_references: int = N_REFERENCES
 ) -> Structure:
     """Do what `find_structure` does, with data that have been read."""
     rows = some_rows(table, MANY_ROWS, seed)

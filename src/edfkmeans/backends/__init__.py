@@ -1,1 +1,1 @@
-"""Who runs a kernel and where the rows are."""
+"""The former name of `edfkmeans.engines`."""

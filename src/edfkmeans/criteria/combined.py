@@ -3,17 +3,26 @@
 from dataclasses import dataclass
 from typing import Any
 
-from edfkmeans import choice
-from edfkmeans.criteria.criterion import Criterion, Curve, Given, Need, Work, register
+from edfkmeans.criteria import rules
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    Need,
+    Work,
+    reasons_by_value,
+    register,
+)
 from edfkmeans.criteria.information import Dof, bic
-from edfkmeans.criteria.separation import MeanSilhouettes, ReferenceSilhouettes
-from edfkmeans.dof import effective_columns
-from edfkmeans.path import KMeansPath
-from edfkmeans.smoothing import smooth
+from edfkmeans.criteria.silhouettes import MeanSilhouettes, ReferenceSilhouettes
+from edfkmeans.dof.columns import effective_columns
+from edfkmeans.dof.smoothing import smooth
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
 from edfkmeans.structure import ENOUGH, Structure, structure_of
-from edfkmeans.table import Table
 
-# Silhouettes for the choice come from a sample of this size where there are more rows.
+# Rows: of more, silhouettes for the choice come from a sample of this size.
 SILHOUETTE_ROWS = 2500
 
 
@@ -21,20 +30,18 @@ SILHOUETTE_ROWS = 2500
 class StructureTest(Need[Structure]):
     """The test for more than one cluster."""
 
-    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Structure:
-        """Make it."""
-        structure = structure_of(table, work.seed, work.pool)
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Structure:
+        structure = structure_of(rows, work.seed, work.pool)
         work.report()
         return structure
 
 
 @dataclass(frozen=True)
 class Combined(Criterion):
-    """What `select_k` does by default, see `edfkmeans.choice.combined`.
+    """What `select_k` does by default, see `edfkmeans.criteria.rules.combined`.
 
     Parameters
     ----------
-    name : str
     level : float
         One cluster is the answer if the p-value of `find_structure` is above this.
     """
@@ -50,7 +57,6 @@ class Combined(Criterion):
             raise ValueError(f"level={self.level!r} must be above 0 and at most 1.")
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return degrees of freedom, silhouettes and the test for structure."""
         return (
             Dof("exact"),
             MeanSilhouettes(SILHOUETTE_ROWS),
@@ -58,18 +64,51 @@ class Combined(Criterion):
             StructureTest(),
         )
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
-        columns = effective_columns(table, path)
-        values = bic(path.inertia[:-1], smooth(given[Dof("exact")]), path.n_samples, columns)
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
+        raw = given[Dof("exact")]
+        dof = smooth(raw)
+        values = bic(path.inertia[:-1], dof, path.n_samples, effective_columns(rows, path))
+        columns = {"dof_raw": raw, "dof": dof, "bic": values}
         if path.k_max == 1:
-            return Curve(1, values, self.better, "the only one")
+            return Curve(1, values, self.better, "the only one", columns=columns)
         silhouette, _ = given[MeanSilhouettes(SILHOUETTE_ROWS)]
-        k, candidates = choice.combined(values, silhouette, given[ReferenceSilhouettes()])
-        if given[StructureTest()].p_value > self.level:
+        reference = given[ReferenceSilhouettes()]
+        structure = given[StructureTest()]
+        height = rules.above(silhouette, reference)
+        k, candidates = rules.combined(values, silhouette, reference)
+        if structure.p_value > self.level:
             k = 1
-        others = tuple(other for other in candidates if other != k)
-        return Curve(k, values, self.better, "what select_k answers", candidates=others)
+            candidates = [other for other in candidates if height[other - 1] > 0]
+        return Curve(
+            k,
+            values,
+            self.better,
+            "what select_k answers",
+            candidates=tuple(other for other in candidates if other != k),
+            columns=columns
+            | {
+                "silhouette": silhouette,
+                "silhouette_reference": reference,
+                "silhouette_above": height,
+            },
+            reasons=_reasons(values, height, k),
+            structure=structure,
+        )
+
+
+def _reasons(values: Floats, height: Floats, k: int) -> dict[int, str]:
+    """Say of every other k how its BIC and its silhouette stand to those of the chosen one."""
+    reasons = reasons_by_value("BIC", values, k)
+    for other in reasons:
+        if other == 1:
+            continue
+        theirs, ours = height[other - 1], height[k - 1]
+        text = f"silhouette stands out by {theirs:.2f}"
+        if k > 1:
+            more = "more" if theirs > ours else "less"
+            text = f"silhouette stands out {more} ({theirs:.2f}, not {ours:.2f})"
+        reasons[other] += f", {text}"
+    return reasons
 
 
 register(Combined())

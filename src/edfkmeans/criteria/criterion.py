@@ -2,19 +2,21 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from edfkmeans.backends.threads import Threads
-from edfkmeans.fit import Fit
-from edfkmeans.path import KMeansPath
-from edfkmeans.table import Table, check_one_of, check_whole
+from edfkmeans._progress import progress_bar
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.fit import Fit
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.rows.arguments import check_one_of, check_whole
+from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.units import Floats
+from edfkmeans.structure import Structure
 
-Floats = npt.NDArray[np.float64]
 Direction = Literal["min", "max"]
 Made = TypeVar("Made")
 
@@ -51,6 +53,12 @@ class Curve:
         What a reader should know, such as that only a sample was looked at.
     candidates : tuple of int
         Other k worth a look, best first.
+    columns : mapping of str to ndarray of shape (k_max,)
+        What k was judged by, in the order in which to show it.
+    reasons : mapping of int to str
+        For any k but the chosen one: what speaks for and against it, in words.
+    structure : Structure or None
+        The test for more than one cluster, where k hangs on it.
     """
 
     k: int
@@ -60,6 +68,9 @@ class Curve:
     error: Floats | None = None
     remark: str = ""
     candidates: tuple[int, ...] = ()
+    columns: Mapping[str, Floats] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    structure: Structure | None = None
 
     def __post_init__(self) -> None:
         check_one_of("direction", self.direction, ("min", "max"))
@@ -71,9 +82,25 @@ class Curve:
             )
 
 
+def reasons_by_value(name: str, values: Floats, k: int) -> dict[int, str]:
+    """Say of every other k how its value stands to that of the chosen one."""
+    reasons = {}
+    for other in range(1, len(values) + 1):
+        if other != k:
+            above = distance(values, other, k)
+            reasons[other] = f"{'lower' if above < 0 else 'higher'} {name} ({above:+.1f})"
+    return reasons
+
+
+def distance(values: Floats, other: int, k: int) -> float:
+    """Return the value of one k less that of another."""
+    theirs, ours = float(values[other - 1]), float(values[k - 1])
+    return theirs - ours if theirs != ours else 0.0  # both may be minus infinity
+
+
 @dataclass(frozen=True)
 class Work:
-    """Who makes the needs: a seed for what is random, a pool of threads, and who is told."""
+    """What the making of needs takes: a seed, threads, and a function to call after every step."""
 
     seed: int
     pool: Threads
@@ -87,7 +114,9 @@ class Need(ABC, Generic[Made]):
     """
 
     adds_up: ClassVar[bool] = False
-    """Whether it is made of sums over all rows. If not, it is given a sample of rows in chunks."""
+    """Whether it is made of sums over all rows. If not, it is given the rows' sample."""
+    needs_residuals: ClassVar[bool] = False
+    """Whether the pilot must leave something unexplained."""
 
     def needs(self) -> "tuple[Need[Any], ...]":
         """Return what this need must be given itself."""
@@ -98,8 +127,8 @@ class Need(ABC, Generic[Made]):
         return 1
 
     @abstractmethod
-    def make(self, table: Table, path: KMeansPath, given: "Given", work: Work) -> Made:
-        """Make it."""
+    def make(self, rows: Rows, path: KMeansPath, given: "Given", work: Work) -> Made:
+        """Make it from the rows, their fits and what was made before."""
 
 
 class Given:
@@ -115,20 +144,21 @@ class Given:
             raise made
         return cast("Made", made)
 
-    def provide(self, need: Need[Any], table: Table, path: KMeansPath, work: Work) -> None:
+    def provide(self, need: Need[Any], rows: Rows, path: KMeansPath, work: Work) -> None:
         """Make a need, and first what it needs itself, unless that has been done.
 
-        If there is no making it, whoever looks it up is told why.
+        A need that does not apply to these data is kept as its `NotApplicable`, which is raised
+        when a criterion looks the need up.
         """
         if need in self._made:
             return
         for first in need.needs():
-            self.provide(first, table, path, work)
+            self.provide(first, rows, path, work)
         start = time.perf_counter()
         if not need.adds_up:
-            table, path = table.sample, path.sample
+            rows, path = rows.sample, path.sample
         try:
-            self._made[need] = need.make(table, path, self, work)
+            self._made[need] = need.make(rows, path, self, work)
         except NotApplicable as reason:
             self._made[need] = reason
         self._seconds[need] = time.perf_counter() - start
@@ -142,7 +172,7 @@ class Given:
 class Labelling:
     """One clustering to be judged, and the fit that serves as its pilot."""
 
-    table: Table
+    rows: Sample
     fit: Fit
     pilot: Fit
     work: Work
@@ -152,7 +182,8 @@ class Labelling:
 class Criterion(ABC):
     """A way to choose k. Subclasses are frozen dataclasses of their parameters.
 
-    The data come as a `Table`: ``table.values`` are the rows, centred and divided by one number.
+    The data come as `edfkmeans.rows.rows.Rows`: ``rows.sample.values`` are rows in memory, centred
+    and divided by one number.
     """
 
     name: str
@@ -163,15 +194,14 @@ class Criterion(ABC):
     judges_one: ClassVar[bool] = False
     """Whether it can judge a single clustering, by `one`."""
     adds_up: ClassVar[bool] = False
-    """Whether inertia, sizes and needs are all it looks at. If not, it is given a sample of rows in
-    chunks, and their labels."""
+    """Whether inertia, sizes and needs are all it looks at. If not, it gets the rows' sample."""
 
     def needs(self) -> tuple[Need[Any], ...]:
         """Return what must be made before `curve` is called."""
         return ()
 
     @abstractmethod
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         """Judge every k from 1 to ``path.k_max``."""
 
     def one(self, labelling: Labelling) -> float | None:
@@ -179,19 +209,24 @@ class Criterion(ABC):
         raise NotImplementedError(f"{self.name} judges a path, not one clustering")
 
 
-def judge(criterion: Criterion, table: Table, path: KMeansPath, work: Work) -> Curve:
+def judge(
+    criterion: Criterion, rows: Rows, path: KMeansPath, work: Work, progress: bool = False
+) -> Curve:
     """Ask one criterion, making what it needs."""
     given = Given()
-    for need in criterion.needs():
-        given.provide(need, table, path, work)
-    return ask(criterion, table, path, given)
+    needs = criterion.needs()
+    with progress_bar(progress, "judging", len(needs)) as bar:
+        for need in needs:
+            given.provide(need, rows, path, work)
+            bar.update()
+    return ask(criterion, rows, path, given)
 
 
-def ask(criterion: Criterion, table: Table, path: KMeansPath, given: Given) -> Curve:
+def ask(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given) -> Curve:
     """Ask one criterion that has been given what it needs."""
     if criterion.adds_up:
-        return criterion.curve(table, path, given)
-    return criterion.curve(table.sample, path.sample, given)
+        return criterion.curve(rows, path, given)
+    return criterion.curve(rows.sample, path.sample, given)
 
 
 _registered: dict[str, Criterion] = {}
@@ -220,7 +255,7 @@ def register(criterion: Criterion) -> None:
     ...     least: float = 10.0
     ...     can_say_one = True
     ...     better = "min"
-    ...     def curve(self, table, path, given):
+    ...     def curve(self, rows, path, given):
     ...         k = np.arange(1, path.k_max + 1)
     ...         values = (path.inertia[:-1] / path.inertia[1:] - 1) * (path.n_samples - k - 1)
     ...         enough = np.append(np.flatnonzero(values <= self.least), path.k_max - 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans import choice
+from edfkmeans.criteria import rules
 from edfkmeans.criteria.criterion import (
     Criterion,
     Curve,
@@ -16,8 +16,8 @@ from edfkmeans.criteria.criterion import (
     log_inertia,
     register,
 )
-from edfkmeans.path import KMeansPath
-from edfkmeans.table import Table
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.rows.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Jump(Criterion):
 
     Parameters
     ----------
-    name : str
     power : float, optional
         y, by default half the number of columns.
     """
@@ -43,12 +42,11 @@ class Jump(Criterion):
         if self.power is not None:
             _check_positive("power", self.power)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
-        power = table.n_features / 2 if self.power is None else self.power
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
+        power = rows.n_features / 2 if self.power is None else self.power
         logs = -power * log_inertia(path)
         values = np.diff(np.exp(logs - logs.max()), prepend=0.0)
-        return Curve(choice.highest(values), values, self.better, "highest")
+        return Curve(rules.highest(values), values, self.better, "highest")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ class FK(Criterion):
 
     Parameters
     ----------
-    name : str
     below : float
         1 is the answer unless f falls below this somewhere; then the lowest. Pham et al. advise
         0.85 where one cluster is to be told from several; those who compare methods take 1.
@@ -75,15 +72,14 @@ class FK(Criterion):
     def __post_init__(self) -> None:
         _check_positive("below", self.below)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
-        weight = 1 - 0.75 / table.n_features
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
+        weight = 1 - 0.75 / rows.n_features
         values = np.ones(path.k_max)
         for k in range(2, path.k_max + 1):
             before = path.inertia[k - 2]
             values[k - 1] = path.inertia[k - 1] / (weight * before) if before > 0 else 1.0
             weight += (1 - weight) / 6
-        k = choice.lowest(values)
+        k = rules.lowest(values)
         rule = f"lowest, 1 unless below {self.below:g}"
         return Curve(k if values[k - 1] < self.below else 1, values, self.better, rule)
 
@@ -94,7 +90,6 @@ class Elbow(Criterion):
 
     Parameters
     ----------
-    name : str
     sensitivity : float
         How much flatter than a straight line the curve must become; kneed's S.
     """
@@ -107,8 +102,7 @@ class Elbow(Criterion):
     def __post_init__(self) -> None:
         _check_positive("sensitivity", self.sensitivity)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         from kneed import KneeLocator
 
         values = path.inertia[:-1]

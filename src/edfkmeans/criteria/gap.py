@@ -5,21 +5,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from edfkmeans import choice
+from edfkmeans._choices import BOXES, Box
 from edfkmeans._streams import Purpose, stream
-from edfkmeans.criteria.criterion import (
-    Criterion,
-    Curve,
-    Floats,
-    Given,
-    Need,
-    Work,
-    log_inertia,
-    register,
-)
-from edfkmeans.path import KMeansPath
-from edfkmeans.reference import BOXES, Box, Reference, quick_fits
-from edfkmeans.table import Table, check_one_of, check_whole
+from edfkmeans.criteria import rules
+from edfkmeans.criteria.criterion import Criterion, Curve, Given, Need, Work, log_inertia, register
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.reference import Reference, quick_fits
+from edfkmeans.rows.arguments import check_one_of, check_whole
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
 
 
 @dataclass(frozen=True)
@@ -30,19 +24,17 @@ class ReferencePaths(Need[Floats]):
     n_references: int
 
     def steps(self) -> int:
-        """Return the number of samples."""
         return self.n_references
 
-    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
-        """Make it."""
-        rows = np.asarray(table.values, dtype=np.float64)
-        reference = Reference.like(rows, self.box)
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Floats:
+        values = np.asarray(rows.sample.values, dtype=np.float64)
+        reference = Reference.like(values, self.box)
 
         def one(number: int) -> Floats:
             work.pool.check()
             rng = stream(work.seed, Purpose.GAP, BOXES.index(self.box), number)
-            inertia, _ = quick_fits(reference.sample(table.n_samples, rng), path.k_max, rng)
-            logs: Floats = np.log(table.squared(inertia))
+            inertia, _ = quick_fits(reference.sample(len(values), rng), path.k_max, rng)
+            logs: Floats = np.log(rows.units.squared(inertia))
             return logs
 
         def tell(number: int, logs: Floats) -> None:
@@ -60,7 +52,6 @@ class Gap(Criterion):
 
     Parameters
     ----------
-    name : str
     box : {"principal", "plain"}
         Samples are uniform in the box of the principal components, or in that of the columns.
     n_references : int
@@ -82,17 +73,15 @@ class Gap(Criterion):
     def __post_init__(self) -> None:
         check_one_of("box", self.box, BOXES)
         check_whole("n_references", self.n_references, 2)
-        check_one_of("rule", self.rule, choice.SE_RULES)
+        check_one_of("rule", self.rule, rules.SE_RULES)
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the paths of the samples."""
         return (ReferencePaths(self.box, self.n_references),)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         logs = given[ReferencePaths(self.box, self.n_references)]
         values, error = gap(log_inertia(path), logs)
-        k = choice.SE_RULES[self.rule](values, error)
+        k = rules.SE_RULES[self.rule](values, error)
         return Curve(k, values, self.better, self.rule, error=error)
 
 

@@ -5,22 +5,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from edfkmeans import choice
+from edfkmeans._choices import RULES, Count, Rule
+from edfkmeans.criteria import rules
 from edfkmeans.criteria.criterion import (
     Criterion,
     Curve,
-    Floats,
     Given,
     Labelling,
     Need,
     NotApplicable,
     Work,
+    reasons_by_value,
     register,
 )
-from edfkmeans.path import KMeansPath
-from edfkmeans.smoothing import smooth
-from edfkmeans.table import Table, check_one_of
-from edfkmeans.terms import Terms, path_excess, point_terms
+from edfkmeans.dof.smoothing import smooth
+from edfkmeans.dof.terms import Terms, path_excess
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.rows.arguments import check_one_of
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
 
 
 def bic(inertia: Floats, dof: Floats, n_samples: int, n_features: float) -> Floats:
@@ -42,16 +45,16 @@ def _priced(inertia: Floats, dof: Floats, residuals: float, price: float) -> Flo
 class Dof(Need[Floats]):
     """Effective degrees of freedom for every k, as estimated."""
 
-    method: Terms
+    method: Count
     adds_up = True
+    needs_residuals = True
 
-    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
-        """Make it."""
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Floats:
         if path.inertia[-1] <= 0:
             raise NotApplicable("the pilot fits every row without residual: lower k_max")
-        excess = path_excess(table, path, self.method, work.pool)
+        excess = path_excess(rows, path, self.method)
         work.report()
-        return np.add(np.arange(1, path.k_max + 1) * table.n_features, excess)
+        return np.add(np.arange(1, path.k_max + 1) * rows.n_features, excess)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,6 @@ class Information(Criterion):
 
     Parameters
     ----------
-    name : str
     price : {"bic", "aic"}
     count : {"paper", "naive"}
         "paper": Hofmeyr's (2020) effective degrees of freedom, smoothed. "naive": k d.
@@ -72,7 +74,7 @@ class Information(Criterion):
     name: str = "bic"
     price: Literal["bic", "aic"] = "bic"
     count: Literal["paper", "naive"] = "paper"
-    rule: Literal["paper", "r-package", "lowest"] = "paper"
+    rule: Rule = "paper"
     can_say_one = True
     better = "min"
     judges_one = True
@@ -81,45 +83,53 @@ class Information(Criterion):
     def __post_init__(self) -> None:
         check_one_of("price", self.price, ("bic", "aic"))
         check_one_of("count", self.count, ("paper", "naive"))
-        check_one_of("rule", self.rule, choice.RULES)
+        check_one_of("rule", self.rule, RULES)
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the effective degrees of freedom, unless they are not counted."""
         return (Dof("paper"),) if self.count == "paper" else ()
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
-        ks = np.arange(1, path.k_max + 1)
-        dof: Floats = (ks * path.n_features).astype(np.float64)
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
+        raw: Floats = (np.arange(1, path.k_max + 1) * path.n_features).astype(np.float64)
+        dof = raw
         if self.count == "paper":
-            dof = smooth(given[Dof("paper")])
+            raw = given[Dof("paper")]
+            dof = smooth(raw)
         values = self._value(path.inertia[:-1], dof, path)
         words = {
             "paper": "first local minimum",
             "r-package": "first local minimum, or 1 if the lowest",
             "lowest": "lowest",
         }
-        k = choice.RULES[self.rule](values)
-        others = [other for other in choice.local_minima(values) if other != k]
+        k = rules.RULES[self.rule](values)
+        others = [other for other in rules.local_minima(values) if other != k]
         others.sort(key=lambda other: values[other - 1])
-        return Curve(k, values, self.better, words[self.rule], candidates=tuple(others))
+        return Curve(
+            k,
+            values,
+            self.better,
+            words[self.rule],
+            candidates=tuple(others),
+            columns={"dof_raw": raw, "dof": dof, self.price: values},
+            reasons=reasons_by_value(self.price.upper(), values, k),
+        )
 
     def one(self, labelling: Labelling) -> float | None:
         """Judge one clustering, without smoothing; None where there is no sensible count."""
-        table, fit = labelling.table, labelling.fit
-        dof = float(len(fit.sizes) * table.n_features)
+        rows, fit, pilot = labelling.rows, labelling.fit, labelling.pilot
+        dof = float(fit.k * rows.n_features)
         if fit.inertia <= 0:
             return None
-        if self.count == "paper" and len(fit.sizes) > 1:
-            if labelling.pilot.inertia <= 0 or len(labelling.pilot.sizes) <= len(fit.sizes):
+        if self.count == "paper" and fit.k > 1:
+            if pilot.inertia <= 0 or pilot.k <= fit.k:
                 return None
-            terms = point_terms(table, fit, labelling.pilot, "paper", labelling.work.pool)
-            if terms.sum() < 0:  # not k-means: rows nearer to other centroids than to their own
+            excess = rows.total(rows.per_row(Terms.of(rows, fit, pilot, "paper"), np.float64))
+            if excess < 0:  # not k-means: rows nearer to other centroids than to their own
                 return None
-            dof += float(terms.sum())
-        return float(self._value(np.array([table.squared(fit.inertia)]), np.array([dof]), table)[0])
+            dof += excess
+        inertia = rows.units.squared(np.array([fit.inertia]))
+        return float(self._value(inertia, np.array([dof]), rows)[0])
 
-    def _value(self, inertia: Floats, dof: Floats, sizes: Table | KMeansPath) -> Floats:
+    def _value(self, inertia: Floats, dof: Floats, sizes: Rows | KMeansPath) -> Floats:
         function = {"bic": bic, "aic": aic}[self.price]
         return function(inertia, dof, sizes.n_samples, sizes.n_features)
 

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from edfkmeans import choice
 from edfkmeans._streams import Purpose, seed_of, stream
-from edfkmeans.backends.threads import Threads
+from edfkmeans.criteria import rules
 from edfkmeans.criteria.criterion import (
     Criterion,
     Curve,
-    Floats,
     Given,
     Need,
     NotApplicable,
@@ -21,24 +19,29 @@ from edfkmeans.criteria.criterion import (
     register,
 )
 from edfkmeans.criteria.information import Information
-from edfkmeans.fitting import fit_table
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.search import fit_rows
 from edfkmeans.kernels import lloyd
-from edfkmeans.path import KMeansPath
-from edfkmeans.table import Table, Values, check_whole, count_distinct, read_table
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.units import Floats, Values
 
 
 @dataclass(frozen=True, eq=False)
 class Half:
     """Half of the rows and the path fitted to them; its k_max may be less than that of all rows."""
 
-    rows: Values
-    table: Table
+    values: Values
+    rows: Sample
     path: KMeansPath
 
-    def nearest(self, rows: Values, k: int) -> npt.NDArray[np.int32]:
-        """Give rows to the centroids of the fit with k clusters."""
-        labels = np.empty(len(rows), np.int32)
-        lloyd.assign(rows, self.path.centers(k), labels)
+    def nearest(self, values: Values, k: int) -> npt.NDArray[np.int32]:
+        """Give other rows to the centroids of the fit with k clusters."""
+        labels = np.empty(len(values), np.int32)
+        lloyd.assign(values, self.path.centers(k), labels)
         return labels
 
 
@@ -49,22 +52,20 @@ class Halves(Need[list[tuple[Half, Half]]]):
     n_splits: int
 
     def steps(self) -> int:
-        """Return the number of splits."""
         return self.n_splits
 
     def make(
-        self, table: Table, path: KMeansPath, given: Given, work: Work
+        self, rows: Rows, path: KMeansPath, given: Given, work: Work
     ) -> list[tuple[Half, Half]]:
-        """Make it."""
 
         def split(number: int) -> tuple[Half, Half]:
             work.pool.check()
             rng = stream(work.seed, Purpose.HALVES, number)
-            order = rng.permutation(table.n_samples)
-            middle = table.n_samples // 2
+            order = rng.permutation(rows.n_samples)
+            middle = rows.n_samples // 2
             first, second = (
-                _half(table.values[np.sort(rows)], path.k_max, rng)
-                for rows in (order[:middle], order[middle:])
+                _half(rows.sample.values[np.sort(part)], path.k_max, rng)
+                for part in (order[:middle], order[middle:])
             )
             return first, second
 
@@ -74,25 +75,17 @@ class Halves(Need[list[tuple[Half, Half]]]):
         return work.pool.map(split, range(self.n_splits), tell)
 
 
-def _half(rows: Values, k_max: int, rng: np.random.Generator) -> Half:
-    distinct = count_distinct(rows, k_max + 2)
+def _half(values: Values, k_max: int, rng: np.random.Generator) -> Half:
+    distinct = count_distinct(values, k_max + 2)
     nothing = NotApplicable("half of the rows are too few, or too much alike, to fit anything to")
     if distinct < 4:
         raise nothing
-    table = read_table(rows)
+    rows = read_rows(values)
     try:
-        path = fit_table(
-            table,
-            min(k_max, distinct - 2),
-            fits="best",
-            n_init=1,
-            seed=seed_of(rng),
-            n_jobs=1,
-            progress=False,
-        )
+        path = fit_rows(rows, min(k_max, distinct - 2), seed_of(rng), n_init=1)
     except ValueError as error:  # beside the other half these rows are as good as one
         raise nothing from error
-    return Half(rows, table, path)
+    return Half(values, rows, path)
 
 
 @dataclass(frozen=True)
@@ -102,17 +95,15 @@ class Strengths(Need[Floats]):
     n_splits: int
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the halves."""
         return (Halves(self.n_splits),)
 
-    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> Floats:
-        """Make it."""
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Floats:
 
         def one(pair: tuple[Half, Half]) -> Floats:
             known, new = pair
             values = np.full(path.k_max, np.nan)
             for k in range(1, min(known.path.k_max, new.path.k_max) + 1):
-                predicted = known.nearest(new.rows, k)
+                predicted = known.nearest(new.values, k)
                 values[k - 1] = prediction_strength(new.path.labels(k), predicted, k)
             return values
 
@@ -147,7 +138,6 @@ class PredictionStrength(Criterion):
 
     Parameters
     ----------
-    name : str
     least : float
         The largest k whose mean strength, plus its standard error, is at least this is chosen.
     n_splits : int
@@ -165,11 +155,9 @@ class PredictionStrength(Criterion):
             raise ValueError(f"least={self.least!r} must be above 0 and at most 1.")
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the strengths."""
         return (Strengths(self.n_splits),)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         strengths = given[Strengths(self.n_splits)]
         usable = ~np.isnan(strengths).any(axis=0)
         values = np.where(usable, strengths.mean(axis=0), np.nan)
@@ -189,15 +177,13 @@ class Choices(Need[tuple[int, ...]]):
     n_splits: int
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the halves."""
         return (Halves(self.n_splits),)
 
-    def make(self, table: Table, path: KMeansPath, given: Given, work: Work) -> tuple[int, ...]:
-        """Make it."""
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> tuple[int, ...]:
 
         def one(half: Half) -> int:
             work.pool.check()
-            return judge(self.of, half.table, half.path, Work(work.seed, Threads(1))).k
+            return judge(self.of, half.rows, half.path, Work(work.seed, Threads(1))).k
 
         halves = [half for pair in given[Halves(self.n_splits)] for half in pair]
         choices = work.pool.map(one, halves)
@@ -211,11 +197,10 @@ class Stability(Criterion):
 
     Parameters
     ----------
-    name : str
     of : Criterion
         The one that chooses; by default the effective BIC.
     n_splits : int
-        How often the rows are split into two halves, each of which gives one choice.
+        How often the rows are split into two halves, each of which gives one rules.
     """
 
     name: str = "stability"
@@ -233,15 +218,13 @@ class Stability(Criterion):
         return self.of.can_say_one
 
     def needs(self) -> tuple[Need[Any], ...]:
-        """Return the choices."""
         return (Choices(self.of, self.n_splits),)
 
-    def curve(self, table: Table, path: KMeansPath, given: Given) -> Curve:
-        """Judge every k."""
+    def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         choices = given[Choices(self.of, self.n_splits)]
         values = np.bincount(choices, minlength=path.k_max + 1)[1:] / len(choices)
         return Curve(
-            choice.highest(values), values, self.better, f"most often chosen by {self.of.name}"
+            rules.highest(values), values, self.better, f"most often chosen by {self.of.name}"
         )
 
 

@@ -10,10 +10,10 @@ no clusters; it takes 4 (k + d) n bytes.
 
 import numpy as np
 
-from edfkmeans.kernels.chain import draw
 from edfkmeans.kernels.compile import kernel
 from edfkmeans.kernels.hartigan import apply_moves
 from edfkmeans.kernels.lloyd import centroids
+from edfkmeans.kernels.steps import draw
 
 
 @kernel

@@ -10,10 +10,7 @@ import numba
 
 # Sums may be reordered so that they vectorise; NaN and infinity keep their meaning.
 _compile: Any = partial(
-    numba.njit,
-    nogil=True,
-    fastmath={"reassoc", "contract", "nsz", "arcp"},
-    error_model="numpy",
+    numba.njit, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"}, error_model="numpy"
 )
 
 # Numba's cache notices a change in a kernel's own file, but not in the kernels it calls. The name

@@ -26,9 +26,16 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import kernel
-from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
+from edfkmeans.kernels.tiles import (
+    TILE,
+    load_tile,
+    pilot_errors,
+    rows_of_one_cluster,
+    tile_distances,
+)
 
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+# Part of B^2: a discriminant up to this counts as zero, the parabolas as touching.
 _TOUCH = 1e-15
 
 
@@ -93,6 +100,69 @@ def _side(
 
 
 @kernel
+def _clusters_in_reach(c, tile, centers, sizes, gaps, offset, longest, distance, near, weight, F):
+    """Write which clusters may be on an envelope, their weights and F; returns how many.
+
+    Number 0 is the own one, which is there already.
+    """
+    found = 1
+    for other in range(centers.shape[0]):
+        if other == c:
+            continue
+        w = sizes[other] / (sizes[other] + 1.0)
+        tile_distances(tile, centers[other], distance)
+        reached = 0
+        steeper = max(0.0, weight[0] - w)
+        for p in range(TILE):
+            C = w * distance[p] - F[0, p]
+            # |B| = |w (mu_c - mu_l) - (1 - w) (x - mu_c)|, in every coordinate at most:
+            B = gaps[c, other] * w + offset[p] * (1.0 - w)
+            reached += (2.0 * B + steeper * longest[p]) * longest[p] >= C
+        if reached > 0:
+            near[found], weight[found] = other, w
+            for p in range(TILE):
+                F[found, p] = w * distance[p]
+            found += 1
+    return found
+
+
+@kernel
+def _lowest_at_zero(F, count, starts):
+    """Write the cluster that is lowest without a shift: the own one, if labels are an optimum."""
+    for p in range(TILE):
+        starts[p] = 0
+        for l in range(1, count):  # noqa: E741
+            if F[l, p] < F[starts[p], p]:
+                starts[p] = l
+
+
+@kernel
+def _below(x, centers, j, near, weight, F, count, last, below, some):
+    """Write which clusters are lower than the own one somewhere on each side, and if any is.
+
+    Side 0 is to the right, up to ``last[0]``, and side 1 to the left, down to ``-last[1]``.
+    """
+    mu_c = centers[near[0], j]
+    for l in range(1, count):  # noqa: E741
+        A = weight[l] - weight[0]
+        w, mu_l = weight[l], centers[near[l], j]
+        for p in range(TILE):
+            B = w * (x[p] - mu_l) - (x[p] - mu_c)
+            C = F[l, p] - F[0, p]
+            at_right = C + (2.0 * B + A * last[0, p]) * last[0, p]
+            at_left = C + (A * last[1, p] - 2.0 * B) * last[1, p]
+            dips = B * B > A * C
+            right = dips & (B < 0.0) & (A * last[0, p] > -B)
+            left = dips & (B > 0.0) & (A * last[1, p] > B)
+            right |= (C < 0.0) | (at_right < 0.0)
+            left |= (C < 0.0) | (at_left < 0.0)
+            below[0, l, p] = right
+            below[1, l, p] = left
+            some[0, p] |= right
+            some[1, p] |= left
+
+
+@kernel
 def exact_terms(
     X, labels, by_cluster, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, reach, terms
 ):
@@ -109,12 +179,9 @@ def exact_terms(
     offset = np.empty(TILE)
     longest = np.empty(TILE)
     total = np.empty(TILE)
-    last_right = np.empty(TILE)
-    last_left = np.empty(TILE)
-    below_right = np.empty((k, TILE), np.uint8)
-    below_left = np.empty((k, TILE), np.uint8)
-    any_right = np.empty(TILE, np.uint8)
-    any_left = np.empty(TILE, np.uint8)
+    last = np.empty((2, TILE))
+    below = np.empty((2, k, TILE), np.uint8)
+    some = np.empty((2, TILE), np.uint8)
     room = np.empty((4, k))
     starts = np.empty(TILE, np.int64)
     F = np.empty((k, TILE))
@@ -123,94 +190,42 @@ def exact_terms(
     first = 0
     while first < n:
         c = labels[by_cluster[first]]
+        count = rows_of_one_cluster(labels, by_cluster, first, rows)
+        first += count
         n_c = float(sizes[c])
-        rows_here = 0
-        while (
-            rows_here < TILE
-            and first + rows_here < n
-            and labels[by_cluster[first + rows_here]] == c
-        ):
-            rows[rows_here] = by_cluster[first + rows_here]
-            rows_here += 1
-        first += rows_here
         if n_c == 1.0:
             terms[rows[0]] = 0.0
             continue
-        load_tile(X, rows, rows_here, tile)
+        load_tile(X, rows, count, tile)
         tile_distances(tile, centers[c], distance)
         near[0], weight[0] = c, (n_c - 1.0) / n_c
         for p in range(TILE):
             F[0, p] = distance[p] / weight[0]
-            offset[p] = longest[p] = total[p] = 0.0
-            starts[p] = 0
-        for p in range(TILE):
-            i = rows[min(p, rows_here - 1)]
-            for j in range(d):
-                error[j, p] = tile[j, p] - pilot_centers[pilot_labels[i], j]
-        for j in range(d):
-            for p in range(TILE):
-                offset[p] = max(offset[p], abs(tile[j, p] - centers[c, j]))
-                longest[p] = max(longest[p], abs(error[j, p]) + reach * sigma)
-        count = 1
-        for other in range(k):
-            if other == c:
-                continue
-            w = sizes[other] / (sizes[other] + 1.0)
-            tile_distances(tile, centers[other], distance)
-            reached = 0
-            steeper = max(0.0, weight[0] - w)
-            for p in range(TILE):
-                C = w * distance[p] - F[0, p]
-                # |B| = |w (mu_c - mu_l) - (1 - w) (x - mu_c)|, in every coordinate at most:
-                B = gaps[c, other] * w + offset[p] * (1.0 - w)
-                reached += (2.0 * B + steeper * longest[p]) * longest[p] >= C
-            if reached > 0:
-                near[count], weight[count] = other, w
-                for p in range(TILE):
-                    F[count, p] = w * distance[p]
-                count += 1
-        if count == 1:
-            for p in range(rows_here):
+            total[p] = 0.0
+        pilot_errors(
+            tile, rows, count, centers[c], pilot_labels, pilot_centers, reach * sigma,
+            error, offset, longest,
+        )  # fmt: skip
+        clusters = _clusters_in_reach(
+            c, tile, centers, sizes, gaps, offset, longest, distance, near, weight, F
+        )
+        if clusters == 1:
+            for p in range(count):
                 terms[rows[p]] = 0.0
             continue
-        # Labels that are no optimum: the envelope begins at the cluster that is.
-        for p in range(TILE):
-            for l in range(1, count):  # noqa: E741
-                if F[l, p] < F[starts[p], p]:
-                    starts[p] = l
+        _lowest_at_zero(F, clusters, starts)
         for j in range(d):
             for p in range(TILE):
-                last_right[p] = reach * sigma - error[j, p]
-                last_left[p] = reach * sigma + error[j, p]
-                any_right[p] = any_left[p] = starts[p] != 0
-            for l in range(1, count):  # noqa: E741
-                A = weight[l] - weight[0]
-                w, mu_l, mu_c = weight[l], centers[near[l], j], centers[c, j]
-                for p in range(TILE):
-                    B = w * (tile[j, p] - mu_l) - (tile[j, p] - mu_c)
-                    C = F[l, p] - F[0, p]
-                    at_right = C + (2.0 * B + A * last_right[p]) * last_right[p]
-                    at_left = C + (A * last_left[p] - 2.0 * B) * last_left[p]
-                    dips = B * B > A * C
-                    # Lower than the own one somewhere to the right, or to the left.
-                    right = dips & (B < 0.0) & (A * last_right[p] > -B)
-                    left = dips & (B > 0.0) & (A * last_left[p] > B)
-                    right |= (C < 0.0) | (at_right < 0.0)
-                    left |= (C < 0.0) | (at_left < 0.0)
-                    below_right[l, p] = right
-                    below_left[l, p] = left
-                    any_right[p] |= right
-                    any_left[p] |= left
-            for p in range(rows_here):
-                if any_right[p]:
-                    total[p] += _side(
-                        1.0, tile[j, p], error[j, p], last_right[p], starts[p], p, below_right,
-                        count, weight, F, near, centers, j, room, 1.0 / sigma,
-                    )  # fmt: skip
-                if any_left[p]:
-                    total[p] += _side(
-                        -1.0, tile[j, p], error[j, p], last_left[p], starts[p], p, below_left,
-                        count, weight, F, near, centers, j, room, 1.0 / sigma,
-                    )  # fmt: skip
-        for p in range(rows_here):
+                last[0, p] = reach * sigma - error[j, p]
+                last[1, p] = reach * sigma + error[j, p]
+                some[0, p] = some[1, p] = starts[p] != 0
+            _below(tile[j], centers, j, near, weight, F, clusters, last, below, some)
+            for p in range(count):
+                for s in range(2):
+                    if some[s, p]:
+                        total[p] += _side(
+                            1.0 - 2.0 * s, tile[j, p], error[j, p], last[s, p], starts[p], p,
+                            below[s], clusters, weight, F, near, centers, j, room, 1.0 / sigma,
+                        )  # fmt: skip
+        for p in range(count):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma

@@ -73,12 +73,7 @@ def scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers):
     """Write the rows of a block that want to move to `movers`; returns how many."""
     n, d = X.shape
     k = centers.shape[0]
-    work = (
-        np.empty((d, TILE)),
-        np.empty(TILE, np.int64),
-        np.empty((k, TILE)),
-        np.empty(TILE),
-    )
+    work = (np.empty((d, TILE)), np.empty(TILE, np.int64), np.empty((k, TILE)), np.empty(TILE))
     rows = np.empty(TILE, np.int64)
     factor = np.empty(k)
     furthest, second, who = 0.0, 0.0, -1

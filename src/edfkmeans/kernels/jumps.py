@@ -35,8 +35,15 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import kernel
-from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
+from edfkmeans.kernels.tiles import (
+    TILE,
+    load_tile,
+    pilot_errors,
+    rows_of_one_cluster,
+    tile_distances,
+)
 
+# Standard deviations: what is further from the pilot's mean is skipped.
 _Z = 12.0
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
@@ -54,7 +61,7 @@ def center_gaps(centers, gaps):
 
 
 @kernel
-def _bell(z2):
+def _exp_minus_half(z2):
     """``exp(-z2 / 2)`` for z2 <= 144 and 0 beyond, in a form that vectorises.
 
     Taylor's series of the 256th part, squared eight times: relative error below 3e-13.
@@ -97,7 +104,7 @@ def _add_terms(x, error, g, mu_c, mu_l, n_c, n_l, inv_sigma, total):
         z = (error[p] + delta) * inv_sigma
         jump = mu_c - (n_l * mu_l + x[p]) / (n_l + 1.0) + delta * slope
         down = (delta > 0.0) | ((g[p] == 0.0) & (h <= 0.0))
-        term = _bell(z * z) * (-jump if down else jump)
+        term = _exp_minus_half(z * z) * (-jump if down else jump)
         total[p] += term if discriminant >= 0.0 else 0.0
 
 
@@ -122,23 +129,16 @@ def paper_terms(
     first = 0
     while first < n:
         c = labels[by_cluster[first]]
+        count = rows_of_one_cluster(labels, by_cluster, first, rows)
+        first += count
         n_c = float(sizes[c])
-        count = 0
-        while count < TILE and first + count < n and labels[by_cluster[first + count]] == c:
-            rows[count] = by_cluster[first + count]
-            count += 1
         load_tile(X, rows, count, tile)
         tile_distances(tile, centers[c], own)
-        for p in range(TILE):
-            offset[p] = longest[p] = total[p] = 0.0
-        for p in range(TILE):
-            i = rows[min(p, count - 1)]
-            for j in range(d):
-                error[j, p] = tile[j, p] - pilot_centers[pilot_labels[i], j]
-        for j in range(d):
-            for p in range(TILE):
-                offset[p] = max(offset[p], abs(tile[j, p] - centers[c, j]))
-                longest[p] = max(longest[p], abs(error[j, p]) + _Z * sigma)
+        total[:] = 0.0
+        pilot_errors(
+            tile, rows, count, centers[c], pilot_labels, pilot_centers, _Z * sigma,
+            error, offset, longest,
+        )  # fmt: skip
         for other in range(k):
             if other == c or n_c == 1.0:
                 continue
@@ -157,4 +157,3 @@ def paper_terms(
                 )  # fmt: skip
         for p in range(count):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma
-        first += count

@@ -1,4 +1,4 @@
-"""Squared distances of a tile of rows to one centre.
+"""Tiles: a few rows at a time, and their squared distances to one centre.
 
 A tile is `TILE` rows, transposed to (d, TILE): the innermost loop runs over rows, has a length the
 compiler knows, and so fills the vector units whatever d and k are. Differences are squared
@@ -7,6 +7,7 @@ directly: the expansion ``|x|^2 - 2 x.c + |c|^2`` loses the digits of tight, dis
 
 from edfkmeans.kernels.compile import kernel
 
+# Rows: a multiple of every vector unit's width.
 TILE = 48
 
 
@@ -49,3 +50,36 @@ def tile_distances(tile, center, out):
             t0, t1 = tile[j, p] - c0, tile[j + 1, p] - c1
             t2, t3 = tile[j + 2, p] - c2, tile[j + 3, p] - c3
             out[p] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
+
+
+@kernel
+def rows_of_one_cluster(labels, by_cluster, first, rows):
+    """Write the next rows of the cluster that row `first` is in; returns how many fit in a tile."""
+    c = labels[by_cluster[first]]
+    count = 0
+    while (
+        count < TILE and first + count < labels.shape[0] and labels[by_cluster[first + count]] == c
+    ):
+        rows[count] = by_cluster[first + count]
+        count += 1
+    return count
+
+
+@kernel
+def pilot_errors(
+    tile, rows, count, center, pilot_labels, pilot_centers, far, error, offset, longest
+):
+    """Write each row's distance from its pilot's mean, and bounds over its coordinates.
+
+    These are the largest distance from the own centre, and the longest shift that counts.
+    """
+    d = tile.shape[0]
+    for p in range(TILE):
+        offset[p] = longest[p] = 0.0
+        i = rows[min(p, count - 1)]
+        for j in range(d):
+            error[j, p] = tile[j, p] - pilot_centers[pilot_labels[i], j]
+    for j in range(d):
+        for p in range(TILE):
+            offset[p] = max(offset[p], abs(tile[j, p] - center[j]))
+            longest[p] = max(longest[p], abs(error[j, p]) + far)

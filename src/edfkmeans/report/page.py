@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans.confidence import N_RESAMPLES
-from edfkmeans.files import whole
-from edfkmeans.path import KMeansPath
-from edfkmeans.profiles import scores, spread
+from edfkmeans._atomic import atomic_write
+from edfkmeans.choosing.confidence import N_RESAMPLES
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.profiles import principal_axes, scores, spread
+from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.units import Floats
 from edfkmeans.selection import AMBIGUOUS, Selection
-from edfkmeans.table import Floats, check_numeric
 
 # Rows in the scatter plot, columns in the profiles, rows in the list of ambiguous ones.
 SHOWN_ROWS = 1200
@@ -123,7 +124,7 @@ def write_report(
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
     )
-    with whole(file) as part:
+    with atomic_write(file) as part:
         part.write_text(text, encoding="utf-8")
 
 
@@ -180,16 +181,12 @@ def _points(selection: Selection, X: Any) -> dict[str, Any]:
     rows = np.arange(n)
     if n > SHOWN_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(n, SHOWN_ROWS, replace=False))
-    mean = X.mean(axis=0, dtype=np.float64)
     many = X if n <= 20_000 else X[np.sort(np.random.default_rng(1).choice(n, 20_000, False))]
-    shown = many - mean
-    values, vectors = np.linalg.eigh(shown.T @ shown)
-    axes = vectors[:, ::-1][:, :2]
-    places = np.asarray((X[rows] - mean) @ axes, np.float64)
+    axes, shares = principal_axes(many)
+    places = np.asarray((X[rows] - X.mean(axis=0, dtype=np.float64)) @ axes, np.float64)
     if places.shape[1] == 1:  # one column: spread the rows over the height, by their order
         places = np.column_stack([places, np.linspace(-1, 1, len(rows)) * np.ptp(places) / 4])
     size = float(np.abs(places).max()) or 1.0
-    total = float(values.sum()) or 1.0
     ambiguity = selection.ambiguity
     order = np.argsort(-ambiguity, kind="stable")[: max(1, n // 20)]
     between = np.isin(rows, order[ambiguity[order] > AMBIGUOUS])
@@ -198,7 +195,7 @@ def _points(selection: Selection, X: Any) -> dict[str, Any]:
         "places": np.round(1000 * places / size).astype(int).tolist(),
         "between": np.flatnonzero(between).tolist(),
         "clusters": [path.labels(k)[rows].tolist() for k in range(1, selection.k_max + 1)],
-        "explained": [round(100 * float(v) / total) for v in values[::-1][:2]],
+        "explained": [round(100 * float(share)) for share in shares],
     }
 
 

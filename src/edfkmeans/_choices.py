@@ -1,0 +1,32 @@
+"""The words that parameters take. The command line offers them too: nothing heavy is imported."""
+
+from typing import Literal, get_args
+
+Method = Literal["combined", "paper", "naive"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+Rule = Literal["paper", "r-package", "lowest"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+Fits = Literal["best", "paper"]
+FITS: tuple[Fits, ...] = get_args(Fits)
+
+Count = Literal["paper", "exact", "bootstrap"]
+COUNTS: tuple[Count, ...] = get_args(Count)
+
+Box = Literal["principal", "plain"]
+BOXES: tuple[Box, ...] = get_args(Box)
+
+Engine = Literal["memory", "dask"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+Scale = Literal["standard", "robust", "none"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+Missing = Literal["drop", "mean", "median"]
+MISSING: tuple[Missing, ...] = get_args(Missing)
+
+Scheme = Literal[
+    "assumptions met", "scale varies", "shape varies", "long tails", "uniform", "non-convex"
+]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)

@@ -1,0 +1,1 @@
+"""Choosing: how the answer is put together from the criteria's curves."""

@@ -1,0 +1,88 @@
+"""The options of the command line, which its commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edfkmeans import _choices as choices
+
+SCHEMES = {name.replace(" ", "-"): name for name in choices.SCHEMES}
+
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV or TSV (.gz too), Parquet, Feather, NPY or NPZ; - for standard input. Separator, "
+        "encoding, header and decimal comma are found out."
+    ),
+]
+Columns = Annotated[
+    list[str] | None, typer.Option(help="Cluster by this column only; may be given more than once.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="Leave this column out; may be given more than once.")
+]
+Id = Annotated[str | None, typer.Option("--id", help="The column that names the rows.")]
+Encode = Annotated[
+    bool,
+    typer.Option("--encode", help="Turn each value of a text column into a column of 0 and 1."),
+]
+Missing = Annotated[
+    choices.Missing | None,
+    typer.Option(help="Rows with missing values: leave them out, or fill them by mean or median."),
+]
+Scale = Annotated[
+    choices.Scale,
+    typer.Option(
+        help="standard: mean 0 and variance 1; robust: by median and quartiles; none: as they are."
+    ),
+]
+KMax = Annotated[
+    int | None,
+    typer.Option(min=1, help="Largest number of clusters; 30 if not given, fewer for few rows."),
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same answer.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of threads; all cores if not given.")]
+Method = Annotated[
+    choices.Method,
+    typer.Option(
+        help="combined: local minima of the BIC, the silhouette decides, 1 where nothing stands "
+        "out; paper: the first local minimum; naive: the same with k d degrees of freedom."
+    ),
+]
+Rule = Annotated[
+    choices.Rule | None,
+    typer.Option(
+        help="For methods paper and naive. paper: the first valley; r-package: the same, but 1 "
+        "where that has the lowest BIC; lowest: the lowest BIC."
+    ),
+]
+Confidence = Annotated[
+    bool, typer.Option(help="Choose again on 20 random parts of the rows, to say how sure.")
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write id, cluster (0 .. k-1) and ambiguity of every row, as CSV or (by its name) "
+        "Parquet."
+    ),
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Write everything as JSON; - for standard output.")
+]
+Report = Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")]
+Engine = Annotated[
+    choices.Engine,
+    typer.Option(
+        help="memory: read the whole table; dask: chunk by chunk, for Parquet (also folders), CSV, "
+        "TSV and Zarr larger than memory."
+    ),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="With --engine dask: a cluster's address, tcp://HOST:PORT.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the number of clusters only.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are already there.")]
+Scheme = Annotated[str, typer.Argument(help=f"The kind of clusters: {', '.join(SCHEMES)}.")]

@@ -1,0 +1,188 @@
+"""Outputs: the files that a command is to write, checked before the work and written after it."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from edfkmeans._atomic import atomic_write
+from edfkmeans.cli.preparing import Prepared
+from edfkmeans.cli.reading import BadFileError
+from edfkmeans.engines import write_labels
+from edfkmeans.selection import Selection
+
+# The version of the JSON; it grows when a name in it changes.
+SCHEMA = 1
+_PICTURES = (".png", ".svg", ".pdf")
+_TABLES = (".csv", ".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write; None for those not asked for, ``-`` for standard output (JSON only)."""
+
+    labels: Path | None = None
+    json: Path | None = None
+    report: Path | None = None
+    plot: Path | None = None
+
+    @property
+    def named(self) -> dict[str, Path]:
+        """What is asked for, by the name of the option."""
+        options = {"labels": self.labels, "json": self.json, "report": self.report}
+        options["plot"] = self.plot
+        return {name: file for name, file in options.items() if file is not None}
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether standard output belongs to the JSON."""
+        return str(self.json) == "-"
+
+    def check(self, force: bool, source: Path | None = None) -> None:
+        """Refuse before the work what could not be written after it."""
+        if self.labels is not None and self.labels.suffix.lower() not in _TABLES:
+            raise BadFileError(
+                f"--labels {self.labels}: name a file that ends in {', '.join(_TABLES)}."
+            )
+        files = [file for name, file in self.named.items() if (name, str(file)) != ("json", "-")]
+        for file in files:
+            check_output(file, force, source)
+            if files.count(file) > 1:
+                raise BadFileError(f"{file} is named for two outputs. Give each a name of its own.")
+        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
+            raise BadFileError(
+                f"--plot {self.plot}: the picture's kind is not known. Name a .png, .svg or .pdf "
+                "file."
+            )
+
+    def write(self, selection: Selection, prepared: Prepared, seed: int, command: str) -> None:
+        """Write what is asked for: all files, each whole, or none."""
+        with self._parts(selection.path.kept_rows is not None) as parts:
+            if parts.report is not None:
+                _write_report(parts.report, selection, prepared, command)
+            if parts.labels is not None:
+                _write_labels(parts.labels, selection, prepared)
+            content = about(prepared, seed) | selection.to_dict()
+            parts._write_plot_and_json(lambda: selection.plot().figure, content)
+
+    def write_comparison(self, content: dict[str, Any], figure: Callable[[], Any]) -> None:
+        """Write what is asked for of a comparison: all files, each whole, or none."""
+        with self._parts() as parts:
+            parts._write_plot_and_json(figure, content)
+
+    @contextmanager
+    def _parts(self, folder_of_labels: bool = False) -> Iterator[Self]:
+        """Give temporary files, which take the place of the named ones if all goes well."""
+        with ExitStack() as stack:
+            parts = self
+            for name, file in self.named.items():
+                if (name, str(file)) != ("json", "-") and not (
+                    folder_of_labels and name == "labels"
+                ):
+                    parts = replace(parts, **{name: stack.enter_context(atomic_write(file))})
+            yield parts
+
+    def _write_plot_and_json(self, figure: Callable[[], Any], content: dict[str, Any]) -> None:
+        if self.plot is not None:
+            figure().savefig(self.plot, dpi=150)
+        if self.json is not None:
+            text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+            if self.to_stdout:
+                sys.stdout.write(text)
+            else:
+                self.json.write_text(text, encoding="utf-8")
+
+
+def check_output(file: Path, force: bool, source: Path | None = None) -> None:
+    """Refuse a file that cannot or should not be written."""
+    if file.is_dir():
+        raise BadFileError(f"{file} is a folder. Name a file that is not there yet.")
+    if not file.parent.is_dir():
+        raise BadFileError(
+            f"There is no folder {file.parent} to write {file.name} to. Make it first."
+        )
+    if source is not None and source.exists() and file.exists() and file.samefile(source):
+        raise BadFileError(f"{file} is the table itself. Name another file to write to.")
+    if file.exists() and not force:
+        raise BadFileError(
+            f"{file} is there already. Name another file, or overwrite it with --force."
+        )
+    if not os.access(file.parent, os.W_OK):
+        raise BadFileError(f"Nothing can be written to the folder {file.parent}. Name another one.")
+
+
+def about(prepared: Prepared, seed: int) -> dict[str, Any]:
+    """Tell in the JSON what was looked at, and with which version."""
+    from edfkmeans import __version__
+
+    return {
+        "schema": SCHEMA,
+        "edfkmeans": __version__,
+        "source": prepared.source,
+        "columns": prepared.names,
+        "offset": prepared.offset.tolist(),
+        "spread": prepared.spread.tolist(),
+        "notes": list(prepared.notes),
+        "seed": seed,
+    }
+
+
+def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
+    if selection.path.kept_rows is not None:
+        part = file.with_name(f".{file.name}-part")
+        try:
+            write_labels(selection.labels, part)
+            part.rename(file)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        return
+    frame = pd.DataFrame(
+        {
+            str(prepared.ids.name): prepared.ids,
+            "cluster": selection.labels,
+            "ambiguity": selection.ambiguity,
+        }
+    )
+    if file.suffix.lower() != ".csv":
+        frame.to_parquet(file, index=False)
+    else:
+        frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
+        frame.columns = frame.columns.map(_harmless)
+        frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _harmless(value: Any) -> Any:
+    """Keep a spreadsheet from running a text as a formula."""
+    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n")
+    return f"'{value}" if risky else value
+
+
+def _write_report(file: Path, selection: Selection, prepared: Prepared, command: str) -> None:
+    notes, ids, X = list(prepared.notes), prepared.ids, prepared.X
+    n_rows = selection.path.n_samples
+    if selection.path.kept_rows is not None:
+        selection, rows = selection.sample()
+        X, ids = rows.to_numpy(), rows.index.to_series() + 1
+        if len(rows) < n_rows:
+            notes.append(
+                f"Sizes, means and rows shown are those of a sample of {len(rows):,} rows."
+            )
+    selection.to_html(
+        file,
+        X,
+        names=prepared.names,
+        ids=ids,
+        offset=prepared.offset,
+        unit=prepared.spread,
+        title=f"How many clusters in {prepared.source}?",
+        notes=notes,
+        command=command,
+        n_rows=n_rows,
+    )

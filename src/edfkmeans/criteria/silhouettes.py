@@ -1,0 +1,218 @@
+"""Silhouettes: how well each row sits in its cluster; of a clustering, of a path, of references."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from edfkmeans._streams import Purpose, seed_of, stream
+from edfkmeans.criteria.criterion import Given, Need, NotApplicable, Work
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.reference import Reference, quick_fits, some_rows
+from edfkmeans.kernels import silhouette as kernels
+from edfkmeans.kernels.tiles import TILE
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.labels import Labels, encode_labels
+from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.units import Floats
+
+# Rows: of more, silhouettes are those of a sample, as exact ones take time with their square.
+MANY_ROWS = 20_000
+# Rows of that sample.
+SAMPLE = 10_000
+# Rows of every cluster that a sample holds at least, or all there are.
+_LEAST = 30
+# Rows that a thread takes at a time.
+_BLOCK = 16 * TILE
+# Rows of the samples without clusters.
+_REFERENCE_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouettes:
+    """How well each row sits in its cluster, from -1 to 1 (Kaufman, Rousseeuw 1990).
+
+    Attributes
+    ----------
+    per_point : ndarray of shape (n_samples,)
+        The silhouette of every row; NaN for rows outside the sample.
+    per_cluster : ndarray of shape (k,)
+        Means over the clusters, in the order of the sorted labels.
+    mean : float
+        Mean over all rows; from a sample, clusters count by their true size.
+    n_sampled : int or None
+        Number of rows in the sample, None where all rows were looked at.
+    """
+
+    per_point: Floats
+    per_cluster: Floats
+    mean: float
+    n_sampled: int | None
+
+
+def silhouettes(
+    X: Any,
+    labels: Any,
+    *,
+    sample_size: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Silhouettes:
+    """Silhouettes of one clustering.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+        At least two clusters.
+    sample_size : int, optional
+        With more rows than this, a sample of about so many, stratified by cluster, stands for all.
+        By default all rows up to 20000, above that a sample of 10000. Give n_samples for all rows.
+    random_state, n_jobs
+        See `fit_path`; the former for which rows are sampled.
+
+    Returns
+    -------
+    Silhouettes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import fit_path
+    >>> from edfkmeans.criteria.separation import silhouettes
+    >>> X = load_iris().data
+    >>> labels = fit_path(X, k_max=3, random_state=0).labels(3)
+    >>> round(silhouettes(X, labels).mean, 4)
+    0.5528
+    """
+    size = None if sample_size is None else check_whole("sample_size", sample_size, 2)
+    rows = read_rows(X)
+    encoded = encode_labels(labels, rows.n_samples, "labels")
+    if encoded.max() == 0:
+        raise ValueError("labels has one cluster, but silhouettes need two or more.")
+    with Threads(effective_jobs(n_jobs)) as pool:
+        return silhouettes_of(rows, [encoded], size, Work(seed_of(random_state), pool))[0]
+
+
+def silhouettes_of(
+    rows: Sample, labellings: Sequence[Labels], sample_size: int | None, work: Work
+) -> list[Silhouettes]:
+    """Return the silhouettes of several clusterings of the same rows."""
+    n = rows.n_samples
+    ks = [int(labels.max()) + 1 for labels in labellings]
+    starts = np.concatenate([[0], np.cumsum(ks)])
+    if sample_size is None:
+        sample_size = n if n <= MANY_ROWS else SAMPLE
+    taken = [np.ones(n, bool)] * len(ks)
+    if n > sample_size:
+        order = stream(work.seed, Purpose.SILHOUETTE_ROWS).permutation(n)
+        taken = [
+            _stratified(labels, k, order, sample_size)
+            for labels, k in zip(labellings, ks, strict=True)
+        ]
+    looked = np.flatnonzero(np.logical_or.reduce(taken))
+    values = np.ascontiguousarray(rows.values[looked])
+    slots = np.empty((len(looked), len(ks)), np.int32)
+    sizes = np.zeros(starts[-1] + 1, np.int64)
+    for m, labels in enumerate(labellings):
+        inside = taken[m][looked]
+        slots[:, m] = np.where(inside, starts[m] + labels[looked], starts[-1])
+        sizes[starts[m] : starts[m + 1]] = np.bincount(labels[looked][inside], minlength=ks[m])
+    found = np.empty((len(ks), len(looked)))
+
+    def block(first: int) -> None:
+        work.pool.check()
+        last = min(first + _BLOCK, len(looked))
+        part = np.empty((len(ks), last - first))
+        tile = np.empty((values.shape[1], TILE))
+        kernels.silhouettes(values, first, last, slots, starts, sizes, tile, part)
+        found[:, first:last] = part
+
+    work.pool.map(block, range(0, len(looked), _BLOCK))
+    result = []
+    for m, labels in enumerate(labellings):
+        inside = taken[m][looked]
+        sums = np.bincount(labels[looked][inside], weights=found[m][inside], minlength=ks[m])
+        per_cluster = sums / sizes[starts[m] : starts[m + 1]]
+        per_point = np.full(n, np.nan)
+        per_point[looked] = found[m]
+        if n > sample_size:
+            mean = float(np.bincount(labels, minlength=ks[m]) @ per_cluster / n)
+        else:
+            mean = float(found[m].mean())
+        sampled = int(inside.sum()) if n > sample_size else None
+        result.append(Silhouettes(per_point, per_cluster, mean, sampled))
+    return result
+
+
+def _stratified(
+    labels: Labels, k: int, order: npt.NDArray[np.int64], sample_size: int
+) -> npt.NDArray[np.bool_]:
+    """Take from every cluster its share of the sample, and enough of small ones.
+
+    Rows are taken in one fixed order, so that samples for different k are nearly the same rows and
+    their silhouettes can be compared.
+    """
+    sizes = np.bincount(labels, minlength=k)
+    share = np.ceil(sizes * (sample_size / len(labels))).astype(np.int64)
+    share = np.minimum(sizes, np.maximum(share, _LEAST))
+    # Position of each row among those of its cluster, in the given order.
+    small = np.min_scalar_type(k)  # numpy sorts short integers by counting
+    by_cluster = order[np.argsort(labels[order].astype(small), kind="stable")]
+    position = np.empty(len(labels), np.int64)
+    position[by_cluster] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(position < share[labels])
+
+
+@dataclass(frozen=True)
+class MeanSilhouettes(Need[tuple[Floats, int | None]]):
+    """Mean silhouette for every k (NaN for 1), and the number of rows of the sample, if any."""
+
+    sample_size: int | None = None
+
+    def make(
+        self, rows: Rows, path: KMeansPath, given: Given, work: Work
+    ) -> tuple[Floats, int | None]:
+        if path.k_max < 2:
+            raise NotApplicable("silhouettes need two clusters or more")
+        labellings = [path.labels(k) for k in range(2, path.k_max + 1)]
+        found = silhouettes_of(rows.sample, labellings, self.sample_size, work)
+        work.report()
+        return np.array([np.nan, *(one.mean for one in found)]), found[0].n_sampled
+
+
+@dataclass(frozen=True)
+class ReferenceSilhouettes(Need[Floats]):
+    """Mean silhouette for every k (NaN for 1) of samples without clusters, fitted from one start.
+
+    They are uniform in the box of the principal components, and of no more than 1000 rows.
+    """
+
+    n_references: int = 3
+
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Floats:
+        if path.k_max < 2:
+            raise NotApplicable("silhouettes need two clusters or more")
+        some = some_rows(rows, _REFERENCE_ROWS, work.seed)
+        reference = Reference.like(some, "principal")
+        k_last = min(path.k_max, count_distinct(some, path.k_max))
+
+        def one(number: int) -> Floats:
+            work.pool.check()
+            rng = stream(work.seed, Purpose.NULL_SILHOUETTES, number)
+            sample = read_rows(reference.sample(len(some), rng))
+            labels = quick_fits(sample.values.astype(np.float64), k_last, rng, k_last)[1]
+            alone = Work(work.seed, Threads(1))
+            found = silhouettes_of(sample, list(labels[1:]), None, alone)
+            values = np.full(path.k_max, np.nan)
+            values[1:k_last] = [one.mean for one in found]
+            return values
+
+        means = np.mean(work.pool.map(one, range(self.n_references)), axis=0)
+        work.report()
+        return np.asarray(means)

@@ -1,0 +1,47 @@
+"""Engines: who makes a pass over rows. Only this page knows which one serves which X.
+
+An engine is a module with the functions called here; `edfkmeans.rows.rows.Rows` says what the rows
+that it opens can do.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from edfkmeans.rows.rows import Rows
+
+# The engine for data of other packages; everything else is in memory.
+_ENGINES = {"dask": "dask"}
+
+
+def _engine(X: Any) -> Any:
+    package = type(X).__module__.partition(".")[0]
+    return import_module(f"{__name__}.{_ENGINES.get(package, 'memory')}")
+
+
+def in_memory(X: Any) -> bool:
+    """Whether the rows of X are in memory, found out without reading them."""
+    return type(X).__module__.partition(".")[0] not in _ENGINES
+
+
+def open_rows(X: Any, seed: int, n_jobs: int = 1, progress: bool = False) -> Rows:
+    """Check X, look at every row once, and draw a sample where rows are not in memory."""
+    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress)
+    return rows
+
+
+def map_rows(
+    X: Any, function: Callable[..., Any], *common: Any, dtype: Any, n_columns: int | None = None
+) -> Any:
+    """Return ``function(rows, *common)`` for X as it is: one number a row, or `n_columns`."""
+    return _engine(X).map_rows(X, function, *common, dtype=dtype, n_columns=n_columns)
+
+
+def header(X: Any) -> Any:
+    """Return what has the columns of X, having made sure that X is a matrix of numbers."""
+    return _engine(X).header(X)
+
+
+def write_labels(labels: Any, place: Any) -> None:
+    """Write labels that are not in memory, by the engine that made them."""
+    _engine(labels).write_labels(labels, place)

@@ -1,0 +1,127 @@
+"""Rows in the chunks of a dask array or data frame."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from edfkmeans.engines._dask_chunks import Chunks, apply, is_frame, matrix
+from edfkmeans.engines.memory import MemoryRows
+from edfkmeans.rows.assignments import Column
+from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
+from edfkmeans.rows.checks import check_rows
+from edfkmeans.rows.labels import Labels, encode_labels
+from edfkmeans.rows.look import Look, places, sample_numbers
+from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.units import Units, Values
+
+
+@dataclass(frozen=True, eq=False)
+class DaskRows(Rows):
+    """Rows in chunks, and a sample of them in memory."""
+
+    chunks: Chunks
+    units: Units
+    seed: int
+    numbers: npt.NDArray[np.int64]
+    """Numbers of the rows in the sample."""
+    values: Values
+    """The sample, in the units of all rows."""
+    place = "in chunks"
+
+    @property
+    def n_samples(self) -> int:
+        return sum(self.chunks.sizes)
+
+    @property
+    def sample(self) -> Sample:
+        return MemoryRows(self.values, self.units)
+
+    def sums(self, tasks: Sequence[Task], title: str = "a pass over the rows") -> list[Any]:
+        work = partial(_chunk_sums, self.units)
+        found: list[Any] = self.chunks.add_up(work, list(tasks), title, add_results)
+        return found
+
+    def per_row(self, task: Task, dtype: Any) -> Any:
+        return apply(self.chunks.array, chunk_column, self.units, task, dtype, dtype=dtype)
+
+    def total(self, column: Any, title: str = "adding up") -> float:
+        own = Chunks(column[:, None], self.chunks.progress)
+        return float(own.add_up(_total, None, title))
+
+    def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
+        columns: list[Any] = []
+        found: list[tuple[Assignment, int]] = []
+        for number, (name, each) in enumerate(labels.items()):
+            array = self.chunks.aligned(each, name)
+            kinds = np.asarray(da.unique(array).compute())
+            encode_labels(kinds, len(kinds), name)  # refuses NaN
+            columns.append(array.map_blocks(partial(np.searchsorted, kinds), dtype=np.int64))
+            found.append((Column(number), len(kinds)))
+        return replace(self, chunks=self.chunks.beside(columns)), found
+
+    def labels_of_sample(self, labels: Any) -> Labels:
+        array = self.chunks.aligned(labels, "labels")
+        return encode_labels(np.asarray(array[self.numbers]), len(self.numbers), "labels")
+
+    def kept(self) -> Rows:
+        return replace(self, values=self.values[:0])
+
+    def shown(self) -> pd.DataFrame:
+        values = np.asarray(self.chunks.array[self.numbers])
+        return pd.DataFrame(values, index=self.numbers, columns=list(self.chunks.columns))
+
+
+def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> DaskRows:
+    """Look at every row once and draw a sample; how many work on it is up to dask."""
+    chunks = Chunks(X, progress)
+    n = sum(chunks.sizes)
+    check_rows(n)
+    numbers = sample_numbers(n, seed)
+    looks = chunks.collect(Look.at, places(chunks.sizes, numbers), "reading")
+    values, units = reduce(add, looks).taken(chunks.columns)
+    return DaskRows(chunks, units, seed, numbers, values)
+
+
+def map_rows(
+    X: Any, function: Callable[..., Any], *common: Any, dtype: Any, n_columns: int | None = None
+) -> Any:
+    """Return ``function(rows, *common)`` of every chunk as a dask array, not yet computed."""
+    return apply(matrix(X)[0], function, *common, dtype=dtype, n_columns=n_columns)
+
+
+def header(X: Any) -> Any:
+    """Return a table of no rows with the columns of X, having made sure that X is numbers."""
+    matrix(X)
+    return X._meta if is_frame(X) else np.empty((0, *X.shape[1:]))
+
+
+def write_labels(labels: Any, folder: str | Path, name: str = "cluster") -> None:
+    """Write labels, a dask array, as a folder of Parquet files, one for every chunk.
+
+    They are in the order of the rows. The folder must not hold other files.
+    """
+    import dask.dataframe as dd  # it needs pyarrow, which dask arrays do without
+
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} exists. Remove it first, or name another folder.")
+    dd.from_dask_array(labels, columns=name).to_frame().to_parquet(folder, write_index=False)
+
+
+# What runs inside a task.
+
+
+def _chunk_sums(units: Units, rows: Values, tasks: list[Task]) -> list[Any]:
+    return chunk_sums(rows, units, tasks)
+
+
+def _total(column: Values, common: None) -> float:
+    return float(column.sum())

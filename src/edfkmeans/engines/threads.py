@@ -1,0 +1,135 @@
+"""Run kernels on the threads of one machine; they release the GIL."""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cache, partial
+from typing import Any, Self, TypeVar
+
+import joblib
+import threadpoolctl
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads.
+
+    A positive number is obeyed. None and -1 mean every core that this process may use, but no more
+    threads than these allow: the variables OMP_NUM_THREADS and NUMBA_NUM_THREADS, and the limit of
+    any OpenMP library in the calling thread, which threadpoolctl sets (limits on BLAS do not
+    count). In a daemonic process, a worker of a pool that shares out the cores already, it is one
+    thread. -2 means all but one of them, and so on.
+    """
+    if n_jobs is None:
+        n_jobs = -1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be a positive number of threads, or -1 or None for all cores."
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    if multiprocessing.current_process().daemon:
+        return 1
+    cores = int(joblib.cpu_count())
+    for library in _openmp().info():
+        cores = min(cores, int(library["num_threads"]))
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        limit = os.environ.get(name, "")
+        if limit.isdigit() and int(limit) > 0:
+            cores = min(cores, int(limit))
+    return max(1, cores + 1 + int(n_jobs))
+
+
+@cache
+def _openmp() -> Any:
+    """Find the OpenMP libraries, which takes milliseconds; scikit-learn has loaded its own by now.
+
+    A limit that is set for all of them shows in those that were there first.
+    """
+    return threadpoolctl.ThreadpoolController().select(user_api="openmp")
+
+
+# What tells the worker threads of a pool to stop; pools that are opened in a task listen to it too.
+_task = threading.local()
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: the work is no longer wanted
+    """Raised inside a task when another one failed or the user pressed Ctrl-C."""
+
+
+class Threads:
+    """A pool of threads for as long as a ``with`` block lasts; one thread means none."""
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+        self._stop = threading.Event()
+        self._stops: tuple[threading.Event, ...] = (*getattr(_task, "stops", ()), self._stop)
+        begin = partial(setattr, _task, "stops", self._stops)
+        self._pool = ThreadPoolExecutor(n_jobs, initializer=begin) if n_jobs > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def check(self) -> None:
+        """Give up if this pool, or one in whose task it was opened, is closing.
+
+        Long tasks call this between steps; `map` does so before every task.
+        """
+        if any(stop.is_set() for stop in self._stops):
+            raise Stopped
+
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        on_done: Callable[[Task, Result], None] | None = None,
+    ) -> list[Result]:
+        """Apply `function` to every task; results come in the order of the tasks.
+
+        `on_done` is called in this thread as tasks finish. A task may not use the pool itself. Of
+        several tasks that fail, the error of the first is raised.
+        """
+        tasks = list(tasks)
+        if self._pool is None or len(tasks) < 2:
+            return [self._serial(function, task, on_done) for task in tasks]
+        futures = {self._pool.submit(function, task): task for task in tasks}
+        pending = set(futures)
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                if future.exception() is not None:
+                    for each in futures:  # of several errors the first task's, whatever the clock
+                        each.result()
+                result = future.result()
+                if on_done is not None:
+                    on_done(futures[future], result)
+        return [future.result() for future in futures]
+
+    def _serial(
+        self,
+        function: Callable[[Task], Result],
+        task: Task,
+        on_done: Callable[[Task, Result], None] | None,
+    ) -> Result:
+        self.check()
+        result = function(task)
+        if on_done is not None:
+            on_done(task, result)
+        return result
+
+
+def ordered_sum(parts: Sequence[float]) -> float:
+    """Sum in the order given, as a kernel does (Python's own sum compensates for rounding)."""
+    total = 0.0
+    for part in parts:
+        total += part
+    return total

@@ -1,0 +1,1 @@
+"""Fits: the best k-means clustering for every k, and how it is found."""

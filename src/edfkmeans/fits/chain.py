@@ -1,0 +1,284 @@
+"""The chain over k: fits made from their neighbours' by one centre more or one centre less.
+
+For small k it begins with k-means++ starts. Going up, the fit with k clusters gets a further
+centre: rows are drawn by their squared distance, as in greedy k-means++, those that would save most
+at once are tried, and the one that got lowest after a few sweeps is taken down to an optimum. Going
+down, the clusters that cost least to dissolve are tried in the same way. Up and down together swap
+centres, which is what restarts hope for and seldom get.
+"""
+
+from collections.abc import Set
+from dataclasses import replace
+
+import numpy as np
+
+from edfkmeans._streams import Purpose, stream
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.descent import Descent, fit_from_centers
+from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.fits.starts import Report, plusplus_rows
+from edfkmeans.kernels import steps as kernels
+from edfkmeans.kernels.lloyd import BLOCK
+from edfkmeans.rows import look
+from edfkmeans.rows.assignments import Known, Nearest
+from edfkmeans.rows.blocks import row_blocks
+from edfkmeans.rows.labels import Sizes
+from edfkmeans.rows.units import Floats, Values
+
+# Rounds: each goes on from the best fits of all chains in the round before.
+ROUNDS = 2
+# k-means++ starts for one k: this number divided by k.
+_STARTS = 24
+# The largest k that k-means++ starts are made for.
+_FEW = 12
+# Rows drawn for a further centre.
+_DRAWS = 16
+# Trials for one step of a chain: of the rows drawn, or of the clusters to dissolve, the best.
+_TRIED = 3
+# Sweeps that each trial is given before the lowest one is taken further.
+_TRIAL_SWEEPS = 2
+# Part of the inertia: a trial that lies further above the best fit known is dropped.
+_BEHIND = 0.003
+# Moves per row: a fit of a chain ends when a sweep has no more. The fits that are handed out go on
+# to the end, unless there are more rows than a sample has: then the last moves take most of the
+# time and gain some 1e-5 of the inertia.
+_ENOUGH = 1 / 2000
+# Rows: from here on, threads that have no chain of their own share the rows of one.
+_MANY_ROWS = 4 * BLOCK
+
+
+# Fits by their k. All that is remembered of one is its centres, which rows are nearest to.
+Found = dict[int, Fit]
+
+
+def count_steps(n: int, k_last: int, n_chains: int) -> int:
+    """Count the fits that `chain_fits` will report."""
+    chains = ROUNDS * n_chains + (n > look.SAMPLE)
+    return chains * (2 * k_last - 3) + min(k_last, _FEW) - 1
+
+
+def chain_fits(
+    values: Values, k_last: int, n_chains: int, seed: int, n_jobs: int, report: Report
+) -> list[Fit]:
+    """Fit k = 1 .. k_last: chains with random streams of their own, the best of which go on.
+
+    Of very many rows, the rounds see a sample. Their fits are refined on all rows, and one chain
+    over all rows looks for what the sample did not show: it takes a trial further only if that is
+    ahead of the best fit known at once.
+    """
+    n = len(values)
+    with Threads(n_jobs) as pool:
+        if n <= look.SAMPLE:
+            best = _rounds(values, k_last, n_chains, seed, pool, report)
+        else:
+            sample = values[look.sample_numbers(n, seed)]
+            best = _rounds(sample, k_last, n_chains, seed, pool, report)
+            del sample
+            best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
+            chain = _Chain(values, pool, pool, report, behind=0.0)
+            best = chain.up_and_down(best, k_last, seed, ROUNDS * n_chains)
+            del chain
+        fits = _refine(values, best, pool)
+        for k in range(1, k_last):
+            # One centre more never costs anything; should a fit say so, it is a poor one.
+            if fits[k].inertia >= fits[k - 1].inertia:
+                fits[k] = _split(values, fits[k - 1], pool)
+    return fits
+
+
+def _rounds(
+    values: Values, k_last: int, n_chains: int, seed: int, pool: Threads, report: Report
+) -> Found:
+    """Run the chains, each on from the best that all of them found in the round before."""
+    apart = len(values) < _MANY_ROWS or pool.n_jobs <= n_chains
+    best = {1: _remember(fit_of_labels(values, np.zeros(len(values), np.int32), 1))}
+    for k, fit in enumerate(_few_clusters(values, k_last, seed, pool, apart), start=2):
+        best[k] = fit
+        report(k, fit.inertia)
+    agreed: set[int] = set()
+    for first in range(0, ROUNDS * n_chains, n_chains):
+
+        def one(number: int, known: Found = best, agreed: Set[int] = frozenset(agreed)) -> Found:
+            chain = _Chain(values, pool, Threads(1) if apart else pool, report)
+            return chain.up_and_down(known, k_last, seed, number, agreed)
+
+        numbers = range(first, first + n_chains)
+        results = pool.map(one, numbers) if apart else [one(number) for number in numbers]
+        best = {
+            k: min((found[k] for found in results), key=lambda fit: fit.inertia)
+            for k in range(1, k_last + 1)
+        }
+        # Where chains end with the same fit, the next round does not try again.
+        for k, fit in best.items():
+            if sum(found[k].inertia <= fit.inertia * (1 + 1e-9) for found in results) > 1:
+                agreed.add(k)
+    return best
+
+
+def _few_clusters(values: Values, k_last: int, seed: int, pool: Threads, apart: bool) -> list[Fit]:
+    """Run k-means++ starts for small k, where they cost little.
+
+    With fewer centres than there are groups, the question is which groups to join, and one centre
+    more or less rarely leads from one answer to a better one.
+    """
+
+    def best_start(k: int) -> Fit:
+        inner = Threads(1) if apart else pool
+        lowest = np.inf
+        for start in range(_STARTS // k):
+            pool.check()
+            seeds = plusplus_rows(values, k, stream(seed, Purpose.STARTS, k, start))
+            trial = Descent.from_centers(values, seeds, inner)
+            inertia = trial.run(inner, max_sweeps=_TRIAL_SWEEPS)
+            if inertia < lowest:
+                lowest, lead = inertia, trial
+        inertia = lead.run(inner, enough=int(_ENOUGH * len(values)))
+        return _nearest(lead.centers, lead.sizes, inertia)
+
+    ks = range(2, min(k_last, _FEW) + 1)
+    return pool.map(best_start, ks) if apart else [best_start(k) for k in ks]
+
+
+def _refine(values: Values, best: Found, pool: Threads) -> list[Fit]:
+    """Take every fit down to its optimum on all rows."""
+    small = np.min_scalar_type(len(best))
+    enough = int(_ENOUGH * len(values)) if len(values) > look.SAMPLE else 0
+
+    def one(k: int, inner: Threads) -> Fit:
+        pool.check()
+        fit = fit_from_centers(values, best[k].centers, inner, enough=enough)
+        return replace(fit, assignment=Known(fit.labels.astype(small)))
+
+    ks = sorted(best)
+    if len(values) > look.SAMPLE:
+        return [one(k, pool) for k in ks]
+    # Large k first: the longest tasks must not be the last ones.
+    return pool.map(lambda k: one(k, Threads(1)), ks[::-1])[::-1]
+
+
+def _remember(fit: Fit) -> Fit:
+    return _nearest(fit.centers, fit.sizes, fit.inertia)
+
+
+def _nearest(centers: Floats, sizes: Sizes, inertia: float) -> Fit:
+    return Fit(Nearest(centers), centers, sizes, inertia)
+
+
+def _split(values: Values, fit: Fit, pool: Threads) -> Fit:
+    """Put a further centre on the row furthest from its own."""
+    away = ((values - fit.centers[fit.labels]) ** 2).sum(axis=1).argmax()
+    return fit_from_centers(values, np.vstack([fit.centers, values[away]]), pool)
+
+
+class _Chain:
+    """One chain at work: the weights of the fit it stands on, and room for two trials."""
+
+    def __init__(
+        self, values: Values, outer: Threads, pool: Threads, report: Report, behind: float = _BEHIND
+    ) -> None:
+        n = len(values)
+        self.behind = behind
+        self.values = values
+        self.outer = outer
+        self.pool = pool
+        self.report = report
+        self.blocks = row_blocks(n)
+        self.labels = np.empty(n, np.int32)
+        self.target = np.empty(n, np.int32)
+        self.own = np.empty(n, np.float32)
+        self.enter = np.empty(n, np.float32)
+        self.trial = Descent(values)
+        self.lead = Descent(values)
+
+    def up_and_down(
+        self, known: Found, k_last: int, seed: int, number: int, agreed: Set[int] = frozenset()
+    ) -> Found:
+        """Go up to k_last and back to 2; returns the best fit seen for every k.
+
+        The fits of `agreed` are left as they are.
+        """
+        best = dict(known)
+        for k in range(1, k_last):
+            if k + 1 not in agreed:
+                rng = stream(seed, Purpose.STEPS, k, number)
+                self._settle(best, k + 1, self._more(best[k], rng))
+            self.report(k + 1, best[k + 1].inertia)
+        for k in range(k_last - 1, 1, -1):
+            if k not in agreed:
+                self._settle(best, k, self._fewer(best[k + 1]))
+            self.report(k, best[k].inertia)
+        return best
+
+    def _settle(self, best: Found, k: int, lowest: float) -> None:
+        """Take the trial that leads down to (nearly) its optimum, unless it is clearly behind."""
+        if k not in best or lowest < best[k].inertia * (1 + self.behind):
+            lead = self.lead
+            inertia = lead.run(self.pool, enough=int(_ENOUGH * len(self.values)))
+            if k not in best or inertia < best[k].inertia:
+                best[k] = _nearest(lead.centers, lead.sizes, inertia)
+
+    def _more(self, base: Fit, rng: np.random.Generator) -> float:
+        """Add a centre to a fit; returns how low the trial that leads has got."""
+        k = len(base.sizes)
+        self._stand_on(base)
+        drawn = np.empty(_DRAWS, np.int64)
+        kernels.draw(self.own, np.sort(rng.random(_DRAWS)), drawn)
+        rows = np.unique(drawn)
+        gain = np.empty((len(self.blocks), len(rows)))
+        points = self.values[rows].astype(np.float64)
+
+        def block(number: int) -> None:
+            part = self.blocks[number]
+            kernels.gains(self.values[part], self.own[part], points, gain[number])
+
+        self.pool.map(block, range(len(self.blocks)))
+        lowest = np.inf
+        for choice in np.argsort(-gain.sum(axis=0), kind="stable")[:_TRIED]:
+            trial = self.trial
+            taken = kernels.insert(
+                self.values, rows[choice], k, self.labels, self.own, self.enter,
+                trial.labels, trial.upper, trial.lower,
+            )  # fmt: skip
+            old = np.vstack([base.centers, points[choice]])
+            lowest = self._try(old, np.append(base.sizes, taken), lowest)
+        return lowest
+
+    def _fewer(self, base: Fit) -> float:
+        """Dissolve a cluster of a fit; returns how low the trial that leads has got."""
+        k = len(base.sizes)
+        self._stand_on(base)
+        costs = np.empty(k)
+        kernels.removal_costs(self.labels, self.own, self.enter, costs)
+        lowest = np.inf
+        for r in np.argsort(costs, kind="stable")[:_TRIED]:
+            trial = self.trial
+            kernels.remove(
+                r, k - 1, self.labels, self.own, self.enter, self.target,
+                trial.labels, trial.upper, trial.lower,
+            )  # fmt: skip
+            order = np.arange(k - 1)
+            order[order == r] = k - 1
+            lowest = self._try(base.centers[order], base.sizes[order], lowest)
+        return lowest
+
+    def _stand_on(self, base: Fit) -> None:
+        """Find the rows of a fit, what they cost and where else they might go."""
+        self.outer.check()
+
+        def block(rows: slice) -> None:
+            kernels.weigh(
+                self.values[rows], base.centers, base.sizes, self.labels[rows],
+                self.own[rows], self.enter[rows], self.target[rows],
+            )  # fmt: skip
+
+        self.pool.map(block, self.blocks)
+
+    def _try(self, old: Floats, old_sizes: Sizes, lowest: float) -> float:
+        """Give a trial a few sweeps and the lead if it got lowest; returns the lowest so far."""
+        trial = self.trial
+        trial.start(old, old_sizes)
+        inertia = trial.run(self.pool, max_sweeps=_TRIAL_SWEEPS)
+        if inertia >= lowest:
+            return lowest
+        self.trial, self.lead = self.lead, trial
+        return inertia

@@ -1,0 +1,114 @@
+"""The descent of a clustering of rows in memory to a single-point optimum."""
+
+import warnings
+from functools import partial
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.fit import Fit, inertia_of
+from edfkmeans.kernels import hartigan, lloyd
+from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.blocks import row_blocks
+from edfkmeans.rows.labels import Labels, Sizes
+from edfkmeans.rows.units import Floats, Values
+
+Bounds = npt.NDArray[np.float32]
+
+MAX_SWEEPS = 1000
+# Values times centres: up to so many, a whole descent takes well below a second, and one call of
+# a kernel does it. Beyond, sweeps are called one by one, and Ctrl-C is heard between them.
+_LITTLE = 2**22
+
+
+class Descent:
+    """A clustering on its way down, with the bounds that spare most rows a look.
+
+    See `edfkmeans.kernels.hartigan` for what the bounds mean.
+    """
+
+    def __init__(self, values: Values) -> None:
+        n = len(values)
+        self.values = values
+        self.labels: Labels = np.empty(n, np.int32)
+        self.upper: Bounds = np.full(n, np.inf, np.float32)
+        self.lower: Bounds = np.zeros(n, np.float32)
+        self.moves = n
+
+    @classmethod
+    def from_centers(cls, values: Values, centers: Floats, pool: Threads) -> Self:
+        """Give every row to its nearest centre and begin from there."""
+        descent = cls(values)
+        pool.map(
+            lambda rows: lloyd.assign(values[rows], centers, descent.labels[rows]),
+            row_blocks(len(values)),
+        )
+        descent.start(centers, np.ones(len(centers), np.int64))
+        return descent
+
+    def start(self, old: Floats, old_sizes: Sizes) -> None:
+        """Begin from `labels`; the bounds hold for the centres `old`."""
+        self.centers = np.empty_like(old)
+        self.sizes = np.empty_like(old_sizes)
+        self.drift = np.empty(len(old))
+        self.shrink = hartigan.start(
+            self.values, self.labels, old, old_sizes, self.centers, self.sizes, self.drift
+        )
+
+    def run(self, pool: Threads, *, enough: int = 0, max_sweeps: int = MAX_SWEEPS) -> float:
+        """Sweep until at most `enough` rows move; returns the inertia."""
+        state = (self.labels, self.centers, self.sizes, self.upper, self.lower, self.drift)
+        blocks = row_blocks(len(self.values))
+        alone = pool.n_jobs == 1 or len(blocks) == 1
+        if alone and self.values.size * len(self.centers) <= _LITTLE:
+            inertia, self.moves, self.shrink = hartigan.descend(
+                self.values, *state, self.shrink, enough, max_sweeps
+            )
+            return float(inertia)
+        # The same sweeps, with the scan of the rows shared out, and room for Ctrl-C between them.
+        movers = np.empty(len(self.values), np.int64)
+        for _ in range(max_sweeps):
+            pool.check()
+            found = pool.map(partial(self._scan, movers), blocks)
+            wanting = [movers[rows][:m] + rows.start for rows, m in zip(blocks, found, strict=True)]
+            want = np.concatenate(wanting)
+            self.moves, self.shrink = hartigan.apply_moves(self.values, want, len(want), *state)
+            if self.moves <= enough:
+                break
+        lloyd.centroids(self.values, self.labels, self.centers, self.sizes)
+        return inertia_of(self.values, self.labels, self.centers, pool)
+
+    def _scan(self, movers: npt.NDArray[np.int64], rows: slice) -> int:
+        return int(
+            hartigan.scan(
+                self.values[rows],
+                self.labels[rows],
+                self.centers,
+                self.sizes,
+                self.upper[rows],
+                self.lower[rows],
+                self.drift,
+                self.shrink,
+                movers[rows],
+            )
+        )
+
+
+def fit_from_centers(values: Values, centers: Floats, pool: Threads, *, enough: int = 0) -> Fit:
+    """Give every row to its nearest centre, then descend to a single-point optimum.
+
+    With `enough` above 0, only so far that no more than so many rows move in a sweep.
+    """
+    descent = Descent.from_centers(values, centers, pool)
+    inertia = descent.run(pool, enough=enough)
+    if descent.moves > enough:
+        warnings.warn(
+            f"A fit with {len(centers)} clusters still moved {descent.moves} rows after "
+            f"{MAX_SWEEPS} sweeps.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Fit(Known(descent.labels), descent.centers, descent.sizes, inertia)

@@ -1,0 +1,54 @@
+"""Fit: one clustering."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edfkmeans.engines.threads import Threads, ordered_sum
+from edfkmeans.kernels import lloyd
+from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.blocks import Assignment, row_blocks
+from edfkmeans.rows.labels import Labels, Sizes, SmallLabels
+from edfkmeans.rows.units import Floats, Values
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One clustering, in the units of the rows: who is where, centroids, sizes and inertia."""
+
+    assignment: Assignment
+    centers: Floats
+    sizes: Sizes
+    inertia: float
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def labels(self) -> Labels | SmallLabels:
+        """Cluster of every row, where rows are in memory and the fit holds them."""
+        if not isinstance(self.assignment, Known):
+            raise TypeError("This fit holds no labels: its rows are not in memory.")
+        return self.assignment.labels
+
+
+def inertia_of(
+    values: Values, labels: Labels | SmallLabels, centers: Floats, pool: Threads
+) -> float:
+    """Sum the squared distances to the centres, block by block."""
+    return ordered_sum(
+        pool.map(
+            lambda rows: float(lloyd.sum_of_squares(values[rows], labels[rows], centers)),
+            row_blocks(len(values)),
+        )
+    )
+
+
+def fit_of_labels(values: Values, labels: Labels | SmallLabels, k: int) -> Fit:
+    """Return the fit that labels of rows in memory stand for."""
+    centers = np.empty((k, values.shape[1]))
+    sizes: Sizes = np.empty(k, np.int64)
+    lloyd.centroids(values, labels, centers, sizes)
+    return Fit(Known(labels), centers, sizes, inertia_of(values, labels, centers, Threads(1)))

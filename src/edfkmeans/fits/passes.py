@@ -1,0 +1,152 @@
+"""Passes over rows that are not in memory: fits refined by Lloyd's algorithm, all together.
+
+Fits begin on the sample, with all that can be done in memory. Then all of them, whatever their k,
+go on together: one pass gives every row to the nearest centre of every fit that still moves, and
+only counts, sums and sums of squares come back. Rows are added as whole numbers, so that centres,
+and with them labels, do not depend on how rows are cut into chunks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.kernels import lloyd
+from edfkmeans.rows.assignments import Known, Nearest
+from edfkmeans.rows.blocks import Assignment, Block
+from edfkmeans.rows.labels import Sizes
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
+
+# Part of the inertia: a fit is done when moving its centres saved no more than this.
+_ENOUGH = 1e-5
+# Passes, at most; the fits of the sample are near enough that most need two or three.
+MAX_PASSES = 10
+# Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
+# stays below 2^60.
+_UNIT = 46
+# Bits: the sum of a block is put down in an upper and a lower part, the lower of so many. Billions
+# of blocks can be added before one of the parts overflows.
+_HALF = 30
+
+
+@dataclass(slots=True, eq=False)
+class _Sums:
+    """What blocks add to a fit: rows, their totals, and squares about the old centres."""
+
+    sizes: Sizes
+    totals: npt.NDArray[np.int64]
+    inertia: float
+
+    def __add__(self, other: "_Sums") -> "_Sums":
+        return _Sums(
+            self.sizes + other.sizes, self.totals + other.totals, self.inertia + other.inertia
+        )
+
+    @property
+    def means(self) -> Floats:
+        """Centroids from sums of whole numbers, rounded once."""
+        exact = self.totals[0].astype(object) * 2**_HALF + self.totals[1].astype(object)
+        count = self.sizes.astype(object)[:, None]
+        return np.asarray(exact / (count * 2**_UNIT), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tally:
+    """The task of a pass for one fit: add up the rows of its clusters."""
+
+    assignment: Assignment
+    centers: Floats
+
+    def __call__(self, block: Block) -> _Sums:
+        k, d = self.centers.shape
+        labels = block.labels(self.assignment)
+        sizes: Sizes = np.zeros(k, np.int64)
+        sums = np.zeros((k, d), np.int64)
+        lloyd.add_rows(block.whole(2.0**_UNIT), labels, sizes, sums)
+        inertia = lloyd.sum_of_squares(block.values, labels, self.centers)
+        totals = np.empty((2, k, d), np.int64)
+        np.right_shift(sums, _HALF, out=totals[0])
+        np.bitwise_and(sums, 2**_HALF - 1, out=totals[1])
+        return _Sums(sizes, totals, inertia)
+
+
+def _products(block: Block) -> Floats:
+    """Sum the products of every two columns."""
+    values = block.doubles()
+    return np.asarray(values.T @ values)
+
+
+def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats]:
+    """Take fits down on all rows, all together in one pass after another, from their centres.
+
+    Returns the fits and the sum of the products of columns, over all rows.
+    """
+    fits: dict[int, Fit] = {}
+    moving = dict(enumerate(starts))
+    products = np.zeros((0, 0))
+    for number in range(1, MAX_PASSES + 1):
+        tallies = [_Tally(Nearest(centers), centers) for centers in moving.values()]
+        tasks: list[Any] = [*tallies, _products] if number == 1 else tallies
+        sums = rows.sums(tasks, f"pass {number}")
+        if number == 1:
+            products = sums.pop()
+        for tally, which, found in zip(tallies, list(moving), sums, strict=True):
+            _check_count(int(found.sizes.sum()), rows.n_samples)
+            if found.sizes.min() == 0:
+                # Centres that drift apart may leave one without rows; the fit before had none.
+                if which not in fits:
+                    _check_count(0, rows.n_samples)
+                del moving[which]
+                continue
+            means = found.means
+            saved = float(found.sizes @ ((means - tally.centers) ** 2).sum(axis=1))
+            # About the new centres: exact, and rounding must not make it negative.
+            inertia = max(found.inertia - saved, 0.0)
+            fits[which] = Fit(tally.assignment, means, found.sizes, inertia)
+            moving[which] = means
+            if saved <= _ENOUGH * inertia:
+                del moving[which]
+        if not moving:
+            break
+    return [fits[which] for which in range(len(starts))], products
+
+
+def _check_count(found: int, n: int) -> None:
+    if found != n:
+        raise ValueError(
+            "X did not give the same rows when it was read again. Make it so that it does, e.g. by "
+            "X.persist() if it fits, or by writing it to Parquet first."
+        )
+
+
+def fits_in_sample(rows: Rows, fits: Sequence[Fit], starts: Sequence[Fit]) -> list[Fit]:
+    """Return the fits of all rows as clusterings of the sample that they were started on."""
+    sample = rows.sample
+    found: list[Fit] = []
+    for fit, start in zip(fits, starts, strict=True):
+        labels = sample.per_row(fit.assignment.on, np.int32)
+        # No row of the sample may be in a small cluster any more. A clustering of the sample with
+        # an empty cluster is of no use: the one that was found on the sample is taken instead.
+        empty = np.bincount(labels, minlength=fit.k).min() == 0
+        found.append(start if empty else fit_of_labels(sample.values, labels, fit.k))
+    return found
+
+
+def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
+    """Return the fits that known labels stand for, and the rows with which they hold."""
+    rows, known = rows.labelled(**labels)
+    if rows.sample is rows:
+        values = rows.sample.values
+        return rows, [fit_of_labels(values, a.labels, k) for a, k in known if isinstance(a, Known)]
+    assignments, ks = zip(*known, strict=True)
+    centers = [np.zeros((k, len(rows.units.mean))) for k in ks]
+    # Two passes: sums of squares about other points than the centroids would lose digits.
+    for _ in range(2):
+        sums = rows.sums(list(map(_Tally, assignments, centers)))
+        centers = [each.means for each in sums]
+    found = zip(assignments, centers, sums, strict=True)
+    return rows, [Fit(a, means, each.sizes, each.inertia) for a, means, each in found]

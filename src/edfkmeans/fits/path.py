@@ -1,0 +1,270 @@
+"""KMeansPath: the best fit found for every k."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.labels import Labels, Sizes, encode_labels
+from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.units import Floats, Units
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KMeansPath:
+    """The k-means fits of one data set for k = 1 .. k_max + 1.
+
+    The last fit is the pilot: it gives the mean and the variance that the degrees of freedom of
+    all the others are measured with.
+
+    Attributes
+    ----------
+    inertia : ndarray of shape (k_max + 1,)
+        Sum of squared distances to the centroids; entry k - 1 belongs to k.
+    n_samples, n_features : int
+        Rows, and columns that vary.
+    fits : str
+        How the fits were found: "best", "paper", or "given" for `from_labels`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import fit_path
+    >>> path = fit_path(load_iris().data, k_max=5, random_state=0)
+    >>> path
+    KMeansPath(k=1..5 and a pilot of 6, n=150, d=4, fits='best')
+    >>> path.inertia[:4].round(2)
+    array([681.37, 152.35,  78.85,  57.23])
+    >>> sorted(path.sizes(3).tolist())
+    [38, 50, 62]
+    """
+
+    inertia: Floats
+    n_samples: int
+    n_features: int
+    fits: str
+    place: str
+    """Where the rows are: in memory or elsewhere."""
+    _fits: tuple[Fit, ...]
+    _units: Units
+    kept_rows: Rows | None = None
+    """Rows that have to be asked for labels; None where the fits hold them."""
+    _sample: "KMeansPath | None" = None
+    """The same fits of the rows of the sample; None where that is all rows."""
+    products: Floats | None = None
+    """Sums of the products of columns over all rows, where a pass has made them by the way."""
+
+    @property
+    def k_max(self) -> int:
+        """The largest k that can be chosen; the path holds one fit more, the pilot."""
+        return len(self.inertia) - 1
+
+    @property
+    def sample(self) -> "KMeansPath":
+        """The path of the rows to look at one by one: those that are in memory."""
+        return self if self._sample is None else self._sample
+
+    def fit(self, k: int) -> Fit:
+        """Return the fit with k clusters, in the units of the rows."""
+        return self._fits[self._index(k)]
+
+    @property
+    def pilot(self) -> Fit:
+        """The last fit, in the units of the rows."""
+        return self._fits[-1]
+
+    def labels(self, k: int) -> Labels:
+        """Cluster of every row, 0 .. k-1, in the fit with k clusters; lazy where rows are."""
+        assignment = self.fit(k).assignment
+        if isinstance(assignment, Known):
+            return assignment.labels.astype(np.int32)
+        assert self.kept_rows is not None
+        labels: Labels = self.kept_rows.per_row(assignment.on, np.int32)
+        return labels
+
+    def centers(self, k: int) -> Floats:
+        """Centroids of the fit with k clusters, in the units of X."""
+        return self._units.to_original(self.fit(k).centers)
+
+    def up_to(self, k_max: int) -> "KMeansPath":
+        """Return the first part of the path, with the fit of k_max + 1 clusters as pilot."""
+        last = self._index(k_max + 1) + 1
+        return replace(
+            self,
+            inertia=self.inertia[:last],
+            _fits=self._fits[:last],
+            _sample=self._sample and self._sample.up_to(k_max),
+        )
+
+    def sizes(self, k: int) -> Sizes:
+        """Count the rows in each cluster of the fit with k clusters."""
+        return self.fit(k).sizes.copy()
+
+    def _index(self, k: int) -> int:
+        k = check_whole("k", k, 1)
+        if k > self.k_max + 1:
+            raise ValueError(
+                f"k={k} is not on this path, which has k = 1 .. {self.k_max + 1}. "
+                "Fit a path with a larger k_max."
+            )
+        return k - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"KMeansPath(k=1..{self.k_max} and a pilot of {self.k_max + 1}, "
+            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r})"
+        )
+
+    @classmethod
+    def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
+        """Make a path from clusterings of one's own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        labels : mapping from k to the labels of the rows
+            Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values.
+
+        Returns
+        -------
+        KMeansPath
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.cluster import AgglomerativeClustering
+        >>> from edfkmeans import KMeansPath, select_k
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(m, 1, size=(30, 2)) for m in (0, 9, 18)])
+        >>> path = KMeansPath.from_labels(
+        ...     X, {k: AgglomerativeClustering(k).fit_predict(X) for k in range(2, 9)})
+        >>> select_k(X, path=path).k
+        3
+        """
+        rows = read_rows(X)
+        if rows.n_features == 0:
+            raise ValueError("X has 1 distinct row: there is nothing to cluster.")
+        if not isinstance(labels, Mapping):
+            raise TypeError(
+                f"labels is a {type(labels).__name__}, but must map each k to the labels of its "
+                "clustering: {2: labels2, 3: labels3, ...}."
+            )
+        last = max((check_whole("k in labels", k, 1) for k in labels), default=0)
+        missing = [k for k in range(2, last + 1) if k not in labels]
+        if last < 2 or missing:
+            raise ValueError(
+                f"labels holds k = {sorted(labels)}, but a path needs every k from 2 to k_max + 1. "
+                + (f"Add k = {missing}." if missing else "")
+            )
+        fits = []
+        for k in range(1, last + 1):
+            encoded = encode_labels(
+                labels.get(k, np.zeros(rows.n_samples)), rows.n_samples, f"labels[{k}]"
+            )
+            if encoded.max() + 1 != k:
+                raise ValueError(
+                    f"labels[{k}] has {encoded.max() + 1} distinct labels instead of {k}. "
+                    "Give each clustering under its own number of clusters."
+                )
+            fits.append(fit_of_labels(rows.values, encoded, k))
+        return path_of(rows, fits, "given")
+
+
+def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
+    """Return the k_max to judge, having made sure that the path belongs to X."""
+    if not isinstance(path, KMeansPath):
+        raise TypeError(
+            f"path is a {type(path).__name__}, not a KMeansPath. "
+            "Make one with fit_path or KMeansPath.from_labels."
+        )
+    if path.place != rows.place:
+        raise TypeError(
+            f"path was fitted to rows {path.place}, but X is {rows.place}. Give the X of the path, "
+            "or fit a path to X."
+        )
+    if (path.n_samples, path.n_features) != (rows.n_samples, rows.n_features):
+        raise ValueError(
+            f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
+            f"X has {rows.n_samples} and {rows.n_features}. Give the X of the path."
+        )
+    _check_sums(path.sample, rows.sample)
+    if k_max is None:
+        return path.k_max
+    k_max = check_whole("k_max", k_max, 1)
+    if k_max > path.k_max:
+        raise ValueError(
+            f"k_max={k_max} is more than path.k_max={path.k_max}. Lower k_max or fit a longer path."
+        )
+    return k_max
+
+
+def _check_sums(path: KMeansPath, rows: Sample) -> None:
+    """Make sure that the rows in memory are the path's, and in its order."""
+    spread = float(rows.units.squared(rows.inertia))
+    if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
+        raise ValueError(
+            f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
+            f"{spread:.6g}. Give the X of the path."
+        )
+    last = path.k_max + 1
+    again = fit_of_labels(rows.values, path.labels(last), last)
+    pilot = float(rows.units.squared(again.inertia))
+    if not np.isclose(pilot, path.inertia[-1], rtol=1e-6, atol=1e-12 * spread):
+        raise ValueError(
+            f"path's labels for {last} clusters have an inertia of {pilot:.6g} in X, not "
+            f"{path.inertia[-1]:.6g}: the rows of X are others, or in another order. Give the X of "
+            "the path."
+        )
+
+
+def sample_seed(path: Any, seed: int) -> int:
+    """Return what to draw a sample of the rows with: as the path did, if there is one."""
+    kept = path.kept_rows if isinstance(path, KMeansPath) else None
+    return seed if kept is None else kept.seed
+
+
+def path_of(
+    rows: Rows,
+    fits: Sequence[Fit],
+    kind: str,
+    sample: KMeansPath | None = None,
+    products: Floats | None = None,
+) -> KMeansPath:
+    """Make a path of fits in the units of the rows."""
+    return KMeansPath(
+        inertia=_original_inertia(rows.units, fits),
+        n_samples=rows.n_samples,
+        n_features=rows.n_features,
+        fits=kind,
+        place=rows.place,
+        _fits=tuple(map(_small, fits)),
+        _units=rows.units,
+        kept_rows=rows.kept(),
+        _sample=sample,
+        products=products,
+    )
+
+
+def _small(fit: Fit) -> Fit:
+    """Keep labels in the fewest bytes that hold them."""
+    if not isinstance(fit.assignment, Known):
+        return fit
+    labels = fit.assignment.labels.astype(np.min_scalar_type(fit.k - 1), copy=False)
+    return replace(fit, assignment=Known(labels))
+
+
+def _original_inertia(units: Units, fits: Sequence[Fit]) -> Floats:
+    """Return the inertia of fits in the units of X, if a float can hold it."""
+    inertia = np.array([fit.inertia for fit in fits])
+    original: Floats = units.squared(inertia)
+    if ((original < 1e-300) & (inertia > 0)).any() or not np.isfinite(original).all():
+        raise ValueError(
+            f"X spreads over about {units.scale:.0e}, whose square is out of a float's range. "
+            f"Divide X by {units.scale:.0e} first: it changes no cluster."
+        )
+    return original

@@ -1,0 +1,65 @@
+"""References: samples without clusters, and quick fits of them for k = 1, 2, ..."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from edfkmeans._choices import Box
+from edfkmeans._streams import Purpose, stream
+from edfkmeans.kernels.climb import climb
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats, Values
+
+# Rows drawn for each further centre; the best of them is taken.
+_DRAWS = 4
+# Moves per row: a fit ends when a sweep has no more.
+_ENOUGH = 1 / 400
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A distribution without clusters: uniform in the box that the data fill.
+
+    "principal": along the principal components. "plain": along the columns. Samples along the
+    principal components are not turned back: k-means does not see a rotation.
+    """
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def like(cls, values: Values, box: Box) -> "Reference":
+        """Make the reference for some rows, whose columns have mean 0."""
+        if box == "principal" and len(values) < values.shape[1]:
+            left, sizes, _ = np.linalg.svd(values.astype(np.float64), full_matrices=False)
+            values = left * sizes  # as many columns as rows: in the others nothing varies
+        elif box == "principal":
+            values = values @ np.linalg.eigh(values.T @ values.astype(np.float64))[1]
+        return cls(*(np.asarray(end(axis=0), np.float64) for end in (values.min, values.max)))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw n rows, with columns of mean 0."""
+        sample = rng.uniform(self.low, self.high, size=(n, len(self.low)))
+        return np.asarray(sample - sample.mean(axis=0))
+
+
+def some_rows(rows: Rows, most: int, seed: int) -> Floats:
+    """Draw at most so many rows, centred, in double precision."""
+    values = rows.units.only_varying(rows.sample.values)
+    if len(values) > most:
+        drawn = stream(seed, Purpose.NULL_ROWS).choice(len(values), most, replace=False)
+        values = values[np.sort(drawn)]
+    return np.ascontiguousarray(values - values.mean(axis=0, dtype=np.float64), dtype=np.float64)
+
+
+def quick_fits(
+    rows: Floats, k_last: int, rng: np.random.Generator, n_labels: int = 0
+) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Fit k = 1 .. k_last from one start: the inertia, and the labels of the first `n_labels` k."""
+    uniforms = np.sort(rng.random((k_last, _DRAWS)), axis=1)
+    inertia = np.empty(k_last)
+    labels = np.zeros((n_labels, len(rows)), np.int32)
+    columns = np.ascontiguousarray(rows.T, dtype=np.float32)
+    climb(rows, columns, uniforms, int(_ENOUGH * len(rows)), inertia, labels)
+    return inertia, labels

@@ -1,0 +1,194 @@
+"""Checks: X as a matrix of finite numbers, or an error that says what to do."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.utils import check_array
+
+from edfkmeans.rows.arguments import some
+from edfkmeans.rows.units import Values
+
+# What numpy turns into floats without a word.
+_NO_NUMBERS = (str, np.datetime64, np.timedelta64, complex)
+# How to get rows into memory, by the package that they come from.
+_TO_MEMORY = {"dask": "X.compute()"}
+
+
+def check_rows(n: int, n_min: int = 2) -> None:
+    """Refuse too few rows."""
+    if n < n_min:
+        raise ValueError(f"n_samples={n}, but at least {n_min} rows are needed. Give more rows.")
+
+
+def check_numeric(X: Any) -> Values:
+    """Return X as a C-contiguous matrix of floats, or raise an error that says what to do."""
+    package = type(X).__module__.partition(".")[0]
+    if package in _TO_MEMORY:
+        raise TypeError(
+            f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
+            f"Give {_TO_MEMORY[package]} if they fit, or some of them."
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a polars LazyFrame, whose rows are not there yet. Give X.collect().")
+    masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
+    if masked:
+        raise ValueError(
+            f"X is a masked array with {masked} values masked. Drop those rows or fill them, e.g. "
+            "with X.filled(...)."
+        )
+    check_columns(X)
+    try:
+        given = np.asarray(X) if isinstance(X, list | tuple) else X
+        _check_kind(given)
+        array: Values = check_array(
+            given,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            input_name="X",
+        )
+    except (ValueError, TypeError, OverflowError) as error:
+        _explain(error)
+        raise
+    bad = find_bad(array)
+    if bad is not None:
+        raise_bad(bad, getattr(X, "columns", range(array.shape[1])))
+    return array
+
+
+def _masked_parts(X: Any) -> list[Any]:
+    """X if it is a masked array, or those of its rows that are."""
+    parts = X if isinstance(X, list | tuple) else [X]
+    return [part for part in parts if isinstance(part, np.ma.MaskedArray)]
+
+
+_NOT_NUMBERS = {
+    "M": "dates. Give the time since a day of your choice, e.g. (X - X.min()) / "
+    "np.timedelta64(1, 'D')",
+    "m": "durations. Give them in a unit of your choice, e.g. X / np.timedelta64(1, 'D')",
+    "c": "complex numbers. Complex data not supported: give their sizes, or the real and the "
+    "imaginary parts as columns",
+    "V": "records. Give a matrix, e.g. numpy.lib.recfunctions.structured_to_unstructured(X)",
+}
+
+
+def _check_kind(X: Any) -> None:
+    """Refuse an array of dates, durations, complex numbers or records."""
+    dtype = getattr(X, "dtype", None)
+    kinds = {getattr(dtype, "kind", "")}
+    if kinds == {"O"}:
+        types = {type(value) for value in np.asarray(X).ravel()}
+        kinds = {np.dtype(each).kind for each in types if issubclass(each, np.generic)}
+    for kind, what in _NOT_NUMBERS.items():
+        if kind in kinds:
+            raise ValueError(f"X has dtype {dtype} and holds {what}.")
+
+
+def _explain(error: Exception) -> None:
+    """Raise an error that says what to do in place of one that does not."""
+    text = str(error)
+    if "could not convert string" in text:
+        raise ValueError(f"X holds text: {text}. Drop or encode what is not a number.") from None
+    if isinstance(error, OverflowError):
+        raise ValueError(f"X holds numbers beyond 1.8e308: {text}. Divide them.") from None
+    if "float() argument" in text:
+        raise TypeError(
+            f"X holds what is not a number: {text}. Give a matrix of numbers; drop or encode what "
+            "is none."
+        ) from None
+    if "setting an array element" in text:
+        raise ValueError(
+            f"X is not a matrix: {text} Give rows of numbers, as many in each."
+        ) from None
+
+
+def check_columns(X: Any) -> None:
+    """Refuse a data frame with columns that are not numbers, or that share a name."""
+    names = Counter(getattr(X, "columns", ()))
+    twice = [str(name) for name, count in names.items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"X has several columns of the same name: {some(twice)}. Give each a name of its own."
+        )
+    text = _text_columns(X)
+    if text:
+        raise ValueError(
+            f"X has columns that are not numbers: {some(text)}. Drop them, or encode them as "
+            "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Values that are not finite: how many, where the first is, and which kinds there are."""
+
+    count: int
+    row: int
+    column: int
+    nan: bool
+    infinite: bool
+    where: str = "counted from 0"
+
+
+def find_bad(array: Values) -> Bad | None:
+    """Look for values that are not finite."""
+    bad = ~np.isfinite(array)
+    if not bad.any():
+        return None
+    rows, columns = np.nonzero(bad)
+    nan, infinite = bool(np.isnan(array).any()), bool(np.isinf(array).any())
+    return Bad(int(bad.sum()), int(rows[0]), int(columns[0]), nan, infinite)
+
+
+def raise_bad(bad: Bad, columns: Any) -> NoReturn:
+    """Tell about values that are not finite."""
+    kinds = " and ".join(["NaN"] * bad.nan + ["infinity"] * bad.infinite)
+    many = f"{bad.count} values, the first" if bad.count > 1 else "one value,"
+    fill = ", e.g. with sklearn.impute.SimpleImputer" if bad.nan else ""
+    raise ValueError(
+        f"Input X contains {kinds}: {many} in row {bad.row} ({bad.where}), "
+        f"column {columns[bad.column]!r}. Drop those rows or fill them{fill}."
+    )
+
+
+def check_distinct(values: Values, at_most: int, purpose: str, what: str = "X") -> int:
+    """Count distinct rows up to a number, and refuse fewer than four."""
+    distinct = count_distinct(values, at_most)
+    if distinct < 4:
+        raise ValueError(
+            f"{what[0].upper()}{what[1:]} has {distinct} distinct row{'s' * (distinct > 1)} and at "
+            f"least 4 are needed to {purpose}. Check that X holds what you meant to cluster."
+        )
+    return distinct
+
+
+def count_distinct(values: Values, at_most: int) -> int:
+    """Count distinct rows, but stop at `at_most`: usually a look at the first few is enough."""
+    seen: set[bytes] = set()
+    for row in values:
+        seen.add((row + 0.0).tobytes())  # turns -0.0 into 0.0
+        if len(seen) >= at_most:
+            break
+    return len(seen)
+
+
+def _text_columns(X: Any) -> list[str]:
+    """Names of the columns of a data frame that hold no numbers."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return []
+    columns = list(X.columns)
+    return [
+        str(column)
+        for column, dtype in zip(columns, X.dtypes, strict=True)
+        if not _is_number_type(dtype, X[column])
+    ]
+
+
+def _is_number_type(dtype: Any, column: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    if str(dtype) == "object":  # numbers all the same?
+        return not any(isinstance(value, _NO_NUMBERS) for value in column)
+    return getattr(dtype, "kind", "O") in "biuf"

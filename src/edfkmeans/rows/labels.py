@@ -1,0 +1,35 @@
+"""Labels: numbers of clusters, one for each row."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Labels = npt.NDArray[np.int32]
+SmallLabels = npt.NDArray[np.unsignedinteger[Any]]
+Sizes = npt.NDArray[np.int64]
+
+
+def encode_labels(labels: Any, n: int, name: str) -> Labels:
+    """Turn any labels into 0 .. k-1."""
+    array = np.asarray(labels)
+    if array.dtype == object and pd.isna(array).any():
+        raise ValueError(
+            f"{name} is missing in {int(pd.isna(array).sum())} rows. Give every row a label."
+        )
+    check_length(array.shape, n, name)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity. Give every row a label.")
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int32)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes kinds of values: {error}. Use one kind.") from None
+
+
+def check_length(shape: tuple[int, ...], n: int, name: str) -> None:
+    """Refuse labels that are not one for each row."""
+    if shape != (n,):
+        raise ValueError(
+            f"{name} has shape {shape}, but X has {n} rows. Give one label for each row."
+        )

@@ -1,0 +1,459 @@
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import edfkmeans
+from conftest import blobs
+from edfkmeans import __main__, cli, select_k
+from edfkmeans.cli import app, terminal
+from edfkmeans.cli import outputs as cli_outputs
+from edfkmeans.cli.chart import chart
+from edfkmeans.simulate import simulate
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def flat(result):
+    return result.output.replace("\n", " ")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A file with three clear groups, a name for each row and the group."""
+    X, labels = blobs(3, n=40)
+    frame = pd.DataFrame(X, columns=["height", "weight", "age"])
+    frame.insert(0, "who", [f"person {i}" for i in range(len(frame))])
+    frame["group"] = np.array(["a", "b", "c"])[labels]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def numbers(frame):
+    """The columns as the command line standardises them."""
+    frame = frame[["height", "weight", "age"]]
+    return ((frame - frame.mean()) / frame.std(ddof=0)).to_numpy()
+
+
+def same(one, other):
+    """Equal but for the last digits: standardised by another formula."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float):
+        return one == pytest.approx(other, rel=1e-9, abs=1e-12)
+    return one == other
+
+
+USED = ("--id", "who", "--drop", "group", "--k-max", 8)
+
+
+def test_demo_answers_with_chart_and_table():
+    result = run("demo")
+    assert result.exit_code == 0
+    assert result.output.startswith("3 clusters in scikit-learn's wine data (178 rows, 13 columns)")
+    assert re.search(r"chosen in \d+ % of random parts of the rows", result.output)
+    assert "Columns standardised (--scale standard)." in result.output
+    assert "BIC against k" in result.output
+    assert "<- chosen" in result.output
+
+
+def test_the_json_is_what_the_library_gives(table):
+    result = run("select", table, *USED, "--seed", 5, "--json", "-")
+    assert result.exit_code == 0
+    found = json.loads(result.output)
+    frame = pd.read_csv(table)
+    selection = select_k(numbers(frame), 8, random_state=5, confidence=True)
+    assert found["k"] == selection.k == 3
+    for name, value in json.loads(json.dumps(selection.to_dict())).items():
+        assert same(found[name], value), name
+    assert found["schema"] == 1
+    assert found["columns"] == ["height", "weight", "age"]
+    np.testing.assert_allclose(found["offset"], frame[found["columns"]].mean())
+    rule = run("select", table, *USED, "--method", "paper", "--rule", "lowest", "--json", "-")
+    expected = select_k(numbers(frame), 8, method="paper", rule="lowest", random_state=0)
+    assert same(json.loads(rule.output)["table"], expected.to_dict()["table"])
+
+
+def test_everything_is_written_whole_and_nothing_overwritten(table, tmp_path):
+    files = [tmp_path / name for name in ("l.csv", "j.json", "r.html", "p.svg")]
+    options = [
+        w
+        for pair in zip(("--labels", "--json", "--report", "--plot"), files, strict=True)
+        for w in pair
+    ]
+    result = run("select", table, *USED, *options)
+    assert result.exit_code == 0
+    assert all(f"{file}" in result.output for file in files)
+    assert sorted(tmp_path.iterdir()) == sorted([table, *files])
+    labels = pd.read_csv(files[0])
+    assert labels.columns.tolist() == ["who", "cluster", "ambiguity"]
+    assert labels["who"].tolist() == pd.read_csv(table)["who"].tolist()
+    assert json.loads(files[1].read_text())["sizes"] == np.bincount(labels["cluster"]).tolist()
+    assert "<svg" in files[3].read_text()
+    before = [file.read_bytes() for file in files]
+    again = run("select", table, *USED, *options)
+    assert again.exit_code == 2
+    assert "is there already. Name another file, or overwrite it with --force." in flat(again)
+    assert [file.read_bytes() for file in files] == before
+    assert run("select", table, *USED, *options, "--force").exit_code == 0
+
+
+def test_labels_as_parquet_and_ids_that_a_spreadsheet_would_run(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.loc[0, "who"] = "=1+1"
+    frame.to_csv(table, index=False)
+    assert run("select", table, *USED, "--labels", tmp_path / "l.parquet").exit_code == 0
+    assert pd.read_parquet(tmp_path / "l.parquet")["who"][0] == "=1+1"
+    assert run("select", table, *USED, "--labels", tmp_path / "l.csv").exit_code == 0
+    assert (tmp_path / "l.csv").read_text().splitlines()[1].startswith("'=1+1,")
+
+
+def test_quiet_prints_the_number_only(table):
+    assert run("select", table, *USED, "--quiet").output == "3\n"
+
+
+def test_standard_input(table):
+    piped = CliRunner().invoke(
+        app, ["select", "-", *map(str, USED), "--quiet"], input=table.read_bytes()
+    )
+    assert piped.output == "3\n"
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (None, "There is no file"),
+        ("", "bad.csv is empty."),
+        ("a,b\n", "has a header but no rows."),
+        (
+            "a,b\n1,2\n3,x\n",
+            "not numbers: 'b' (such as 'x' in row 2). Leave them out with --drop b",
+        ),
+        ("a,b\n1,2\n,4\n5,6\n", "missing values in 1 of 3 rows: 'a' (1). Choose --missing drop"),
+        ("a,b\n1,inf\n2,4\n5,6\n", "infinite values in 'b' (1)."),
+        ("a,b\n1,2\n1,2\n1,2\n", "every column holds a single value"),
+        ("a\n1\n2\n", "2 distinct rows and at least 4 are needed"),
+        ("a,b\n1,2,3\n4,5,6\n", "line 2 has 3 fields and the first 2."),
+        ("a,b,a\n1,2,3\n", "2 columns named 'a' (columns 1 and 3)."),
+        (bytes(range(256)) * 9, "is not a table in text, nor Parquet, Feather, NPY or NPZ."),
+    ],
+)
+def test_bad_files_say_what_to_do(tmp_path, content, message):
+    file = tmp_path / "bad.csv"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    for command in ("select", "compare"):
+        result = run(command, file)
+        assert result.exit_code == 2
+        assert message in flat(result)
+        assert "Traceback" not in result.output
+
+
+def test_a_file_without_header_keeps_its_first_row(tmp_path):
+    X, _ = blobs(3, n=40)
+    pd.DataFrame(X).to_csv(tmp_path / "own.csv", index=False, header=False)
+    result = run("select", tmp_path / "own.csv", "--k-max", 6)
+    assert "own.csv (120 rows, 3 columns)" in flat(result)
+    assert "The first line holds numbers only" in flat(result)
+
+
+def test_one_column_works(tmp_path):
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(m, 1, 60) for m in (0, 10)])
+    pd.DataFrame({"income": values}).to_csv(tmp_path / "one.csv", index=False)
+    assert run("select", tmp_path / "one.csv", "--quiet").output == "2\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--rule", "paper"], "--rule paper is for --method paper and --method naive"),
+        (
+            ["--k-max", 500],
+            "--k-max 500 needs at least 501 distinct rows; X has 120. Lower --k-max.",
+        ),
+        (["--labels", "nowhere/l.csv"], "There is no folder nowhere to write l.csv to."),
+        (["--plot", "."], ". is a folder. Name a file that is not there yet."),
+        (["--plot", "p.magic"], "Name a .png, .svg or .pdf file."),
+        (["--labels", "x.csv", "--report", "x.csv"], "x.csv is named for two outputs."),
+        (["--labels", "l.xlsx"], "--labels l.xlsx: name a file that ends in .csv, .parquet, .pq."),
+        (["--labels", "people.csv", "--force"], "people.csv is the table itself."),
+        (["--id", "hoo"], "--id 'hoo': people.csv has no such column. Did you mean 'who'?"),
+        (["--columns", "group"], "columns that are not numbers: 'group'"),
+    ],
+)
+def test_bad_options_say_what_to_do(table, arguments, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    usual = [] if "--id" in arguments else ["--id", "who"]
+    dropped = [] if "--columns" in arguments else ["--drop", "group"]
+    result = run("select", "people.csv", *usual, *dropped, "--no-confidence", *arguments)
+    assert result.exit_code == 2
+    assert message in flat(result)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_odd_names_and_huge_values(tmp_path):
+    X, _ = blobs(3, n=60)
+    file = tmp_path / "q[bold].csv"
+    pd.DataFrame(X * 1e300).to_csv(file, index=False)
+    result = run("select", file, "--method", "paper", "--rule", "r-package")
+    assert result.exit_code == 0
+    assert "3 clusters in" in result.output
+    assert "q[bold].csv (180 rows, 3 columns)" in flat(result)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+from edfkmeans import __main__, selection
+def slow(*a, **k):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(5)
+selection.select_k = slow
+sys.argv = ["edfkmeans", "select", *sys.argv[1:]]
+__main__.main()
+"""
+
+
+# Python swallows what is raised in a callback from C, of which threadpoolctl has one.
+SWALLOWED = INTERRUPTED.replace(
+    "    os.kill(os.getpid(), signal.SIGINT)\n",
+    "    ctypes.CFUNCTYPE(None)(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(0)))()\n",
+).replace("import os,", "import ctypes, os,")
+
+
+@pytest.mark.parametrize("script", [INTERRUPTED, SWALLOWED], ids=["plain", "in a callback"])
+def test_control_c_leaves_nothing_behind(script, table, tmp_path):
+    outputs = ["--labels", "l.csv", "--json", "j.json", "--report", "r.html"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, table.name, *map(str, USED), *outputs],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 130
+    assert done.stderr == "\nInterrupted; nothing was written.\n"
+    assert [file.name for file in tmp_path.iterdir()] == [table.name]
+
+
+def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
+    result = run(
+        "compare", table, "--id", "who", "--truth", "group", "--k-max", 6, "--criterion", "bic",
+        "--criterion", "silhouette", "--json", tmp_path / "c.json", "--plot", tmp_path / "c.png",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert re.search(r"silhouette +3 .*1\.000", result.output)
+    found = json.loads((tmp_path / "c.json").read_text())["criteria"]
+    assert [(line["criterion"], line["k"], line["ari"]) for line in found][1] == (
+        "silhouette",
+        3,
+        1.0,
+    )
+    assert (tmp_path / "c.png").stat().st_size > 1000
+    unknown = run("compare", table, "--id", "who", "--truth", "groop")
+    assert "--truth 'groop'" in flat(unknown)
+    both = run("compare", table, "--id", "who", "--truth", "who")
+    assert both.exit_code == 2
+
+
+@pytest.fixture
+def parquet(table, tmp_path):
+    dask = pytest.importorskip("dask.dataframe", reason="needs dask")
+    frame = pd.read_csv(table)
+    dask.from_pandas(frame, npartitions=3).to_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+LAZY = ("--engine", "dask", "--drop", "group", "--drop", "who", "--k-max", 8)
+
+
+def test_rows_in_chunks_get_the_same_answer(parquet, table, tmp_path):
+    labels, report = tmp_path / "l.parquet", tmp_path / "r.html"
+    found = run("select", parquet, *LAZY, "--json", "-", "--labels", labels, "--report", report)
+    assert found.exit_code == 0, found.output
+    memory = run("select", table, *USED, "--json", "-")
+    lazy, here = json.loads(found.output), json.loads(memory.output)
+    for name in ("k", "sizes", "columns", "table", "confidence"):
+        assert same(lazy[name], here[name]), name
+    written = pd.read_parquet(labels)["cluster"]
+    assert np.bincount(written).tolist() == lazy["sizes"]
+    assert "in 120 rows and 3 columns" in report.read_text(encoding="utf-8")
+    again = run("select", parquet, *LAZY, "--labels", labels, "--force")
+    assert again.exit_code == 2
+    assert "l.parquet is a folder. Name a file that is not there yet." in flat(again)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--encode"], "--encode is for rows in memory."),
+        (["--scale", "robust"], "--scale robust is for rows in memory."),
+        (["--labels", "l.csv"], "with --engine dask labels are Parquet."),
+        (["--columns", "nope"], "--columns 'nope': people.parquet has no such column."),
+        (["--scheduler", "tcp://127.0.0.1:9"], "No scheduler answers at tcp://127.0.0.1:9"),
+    ],
+)
+def test_what_cannot_be_done_in_chunks(parquet, arguments, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = run("select", "people.parquet", "--engine", "dask", *arguments)
+    assert result.exit_code == 2
+    assert message in flat(result)
+
+
+def test_chunks_that_are_not_there(tmp_path, table):
+    pytest.importorskip("dask.dataframe", reason="needs dask")
+    missing = run("select", tmp_path / "no.parquet", "--engine", "dask")
+    assert (missing.exit_code, "There is no file" in flat(missing)) == (2, True)
+    text = run("select", table, "--engine", "dask")
+    assert (text.exit_code, "not numbers: 'who', 'group'" in flat(text)) == (2, True)
+    lone = run("select", table, "--scheduler", "tcp://127.0.0.1:9")
+    assert "is for --engine dask" in flat(lone)
+
+
+def test_simulate_writes_what_the_library_draws(tmp_path):
+    file = tmp_path / "s.csv"
+    arguments = ("simulate", "long-tails", "--k", 4, "--d", 2, "--n", 50, "--seed", 3)
+    assert run(*arguments, "--output", file).exit_code == 0
+    X, labels = simulate("long tails", 4, 2, 50, random_state=3)
+    found = pd.read_csv(file)
+    np.testing.assert_allclose(found[["x1", "x2"]], X)
+    assert (found["cluster"] == labels).all()
+    assert run(*arguments).output == file.read_text()
+    assert "s.csv is there already" in flat(run(*arguments, "--output", file))
+    few = run("simulate", "uniform", "--k", 9, "--n", 5)
+    assert few.exit_code == 2
+    assert "n=5 must be a whole number, 9 or more." in flat(few)
+
+
+def test_info_names_the_versions():
+    output = run("info").output
+    assert f"edfkmeans     {edfkmeans.__version__}" in output
+    assert re.search(r"numba +\d", output)
+
+
+def test_version():
+    assert run("--version").output == f"edfkmeans {edfkmeans.__version__}\n"
+
+
+def test_a_folder_is_not_a_table(tmp_path):
+    result = run("select", tmp_path)
+    assert result.exit_code == 2
+    assert "is a folder. Name the file with the table in it." in flat(result)
+
+
+def test_help_shows_examples():
+    for command in ("select", "compare", "demo", "simulate", "info"):
+        assert f"edfkmeans {command}" in run(command, "--help").output
+
+
+def test_chart_marks_every_k():
+    values = [9.0, 4.0, 1.0, 3.0, 2.0, 6.0]
+    drawn = chart(values, chosen=3, minima=[5], width=40)
+    # four dots are marks, four are the decimal points of the axis
+    assert (drawn.count("O"), drawn.count("o"), drawn.count(".")) == (1, 1, 4 + 4)
+    assert max(map(len, drawn.splitlines())) <= 40
+    assert chart([2.0, 2.0], chosen=1, minima=[]).count("O") == 1
+    assert len(max(chart(list(np.arange(30.0)), 1, [], 80).splitlines(), key=len)) <= 80
+
+
+def test_compare_prints_a_line_for_each_criterion(tmp_path):
+    X, _ = blobs(3, n=30)
+    file = tmp_path / "own.csv"
+    pd.DataFrame(X).to_csv(file, index=False)
+    result = run("compare", file, "--k-max", 6, "--criterion", "bic", "--criterion", "silhouette")
+    assert result.exit_code == 0
+    assert "own.csv (90 rows, 3 columns)" in flat(result)
+    assert [line.split()[:2] for line in result.output.splitlines()[-2:]] == [
+        ["bic", "3"],
+        ["silhouette", "3"],
+    ]
+    bad = run("compare", file, "--criterion", "magic")
+    assert bad.exit_code == 2
+    assert "There is no criterion 'magic'" in bad.output.replace("\n", " ")
+
+
+def test_confidence_can_be_left_out(table):
+    sure = run("select", table, *USED)
+    assert re.search(r"chosen in \d+ % of random parts of the rows\.", flat(sure))
+    assert "random parts" not in run("select", table, *USED, "--no-confidence").output
+
+
+def test_the_entry_point(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["edfkmeans", "--version"])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as end:
+            __main__.main()
+        assert not end.value.code
+        assert capsys.readouterr().out == f"edfkmeans {edfkmeans.__version__}\n"
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        monkeypatch.setattr(cli, "main", lambda: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(SystemExit) as end:
+            __main__.main()
+        assert end.value.code == 130
+        assert capsys.readouterr().err == "\nInterrupted; nothing was written.\n"
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("outputs, said", [(["--json", "j.json"], True), ([], False)])
+def test_an_interrupt_after_the_files_says_so(outputs, said, table, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise __main__.Interrupted(130)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(terminal, "show_selection", interrupted)
+    result = run("select", table, *USED, "--no-confidence", *outputs)
+    assert result.exit_code == 130
+    assert ("Interrupted; the files were written." in result.output) == said
+    assert (tmp_path / "j.json").exists() == said
+
+
+def test_outputs_are_written_together_or_not_at_all(table, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli_outputs, "about", full)  # the last file of all
+    outputs = ["--labels", "l.csv", "--report", "r.html", "--plot", "p.svg", "--json", "j.json"]
+    assert run("select", table, *USED, "--no-confidence", *outputs).exit_code == 1
+    assert [file.name for file in tmp_path.iterdir()] == [table.name]
+
+
+def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
+    from edfkmeans.engines import dask
+
+    def cut_off(labels, folder):
+        folder.mkdir()
+        raise OSError("No space left on device")
+
+    labels = tmp_path / "l.parquet"
+    with monkeypatch.context() as broken:
+        broken.setattr(dask, "write_labels", cut_off)
+        assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 1
+    assert not list(tmp_path.glob(".l*"))
+    assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 0
+
+
+def test_a_reader_that_has_had_enough():
+    command = f"'{sys.executable}' -m edfkmeans simulate uniform --n 20000 | head -n 1; "
+    done = subprocess.run(
+        ["bash", "-c", command + "exit ${PIPESTATUS[0]}"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "x1,x2,x3,x4,x5,cluster\n"
+
+
+def test_one_column_at_a_time(table):
+    listed = run("select", table, "--drop", "who,group")
+    assert "name one column at a time: --drop who --drop group" in flat(listed)

@@ -1,0 +1,110 @@
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from edfkmeans.cli.reading import BadFileError, read_file
+
+FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
+
+
+def saved(tmp_path, content, name="table"):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1.5,4\n2.5,5\n3,6.25\n",
+        "a,b\r\n1.5,4\r\n2.5,5\r\n3,6.25",
+        "\n\na,b\n1.5,4\n\n2.5,5\n3,6.25\n",
+        "a;b\n1,5;4\n2,5;5\n3;6,25\n",
+        "a\tb\n1.5\t4\n2.5\t5\n3\t6.25\n",
+        "a|b\n1.5|4\n2.5|5\n3|6.25\n",
+        "a b\n1.5  4\n2.5  5\n3  6.25\n",
+        '"a", "b"\n"1.5", "4"\n2.5, 5\n3, 6.25\n',
+        b"\xef\xbb\xbfa,b\n1.5,4\n2.5,5\n3,6.25\n",
+        "a,b\n1.5,4\n2.5,5\n3,6.25\n".encode("utf-16"),
+        gzip.compress(b"a,b\n1.5,4\n2.5,5\n3,6.25\n", mtime=0),
+    ],
+)
+def test_text_in_many_forms_is_the_same_table(content, tmp_path):
+    frame, _ = read_file(saved(tmp_path, content))
+    pd.testing.assert_frame_equal(frame.astype(float), FRAME)
+
+
+def test_binary_formats(tmp_path):
+    for write, name in ((FRAME.to_parquet, "p"), (FRAME.to_feather, "f")):
+        write(tmp_path / name)
+        pd.testing.assert_frame_equal(read_file(tmp_path / name)[0], FRAME)
+    np.save(tmp_path / "a.npy", FRAME.to_numpy())
+    np.savez(tmp_path / "a.npz", FRAME.to_numpy())
+    np.save(tmp_path / "v.npy", np.arange(4))
+    for name in ("a.npy", "a.npz"):
+        found, _ = read_file(tmp_path / name)
+        np.testing.assert_array_equal(found, FRAME)
+        assert found.columns.tolist() == ["column 1", "column 2"]
+    assert read_file(tmp_path / "v.npy")[0].shape == (4, 1)
+
+
+def test_encodings_of_old(tmp_path):
+    frame, _ = read_file(saved(tmp_path, "größe,b\n1,2\n3,4\n".encode("cp1252")))
+    assert frame.columns.tolist() == ["größe", "b"]
+
+
+def test_header_or_not(tmp_path):
+    frame, notes = read_file(saved(tmp_path, "1,2\n3,4\n5,6\n7,9\n"))
+    assert frame.shape == (3, 2)  # a header of 1, 2: names that count
+    assert "counts the columns" in notes[0]
+    frame, notes = read_file(saved(tmp_path, "1.5,2\n3,4\n5,6\n"))
+    assert (frame.shape, frame.columns.tolist()) == ((3, 2), ["column 1", "column 2"])
+    assert "taken as a row" in notes[0]
+    frame, notes = read_file(saved(tmp_path, "a\n1\n2\n"))
+    assert (frame.shape, notes) == ((2, 1), ())
+
+
+def test_decimal_comma_is_told(tmp_path):
+    assert read_file(saved(tmp_path, "a;b\n1,5;4\n2,5;5\n"))[1] == (
+        "Numbers are written with a decimal comma.",
+    )
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def pickled():
+    stream = io.BytesIO()
+    np.save(stream, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("  \n ", "is empty"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields and the first 2"),
+        ("a,b\n" + "1,2\n" * 500 + "3,4,5\n", "Expected 2 fields in line 502, saw 3"),
+        ('a,b\n1,2\n"3,4\n', "A quotation mark is not closed"),
+        (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "cannot be unpacked"),
+        (b"PAR1 and no more", "could not be read as parquet"),
+        (b"ARROW1 and no more", "could not be read as feather"),
+        (b"PK\x03\x04 and no more", "is a zip archive or a spreadsheet"),
+        (b"PK\x03\x04 a.npy and no more", "could not be read as a NumPy array"),
+        ('[{"a": 1}]', "looks like JSON or a web page"),
+        (npz(a=np.eye(2), b=np.eye(3)), "holds 2 arrays: 'a', 'b'"),
+        (npz(a=np.zeros((2, 2, 2))), "an array of 3 dimensions and type float64"),
+        (npz(a=np.array(["x", "y"])), "type <U1"),
+        (pickled(), "could not be read as a NumPy array"),
+        (bytes(range(256)), "is not a table in text"),
+    ],
+)
+def test_bad_files_are_refused_with_a_reason(content, message, tmp_path):
+    with pytest.raises(BadFileError, match=message):
+        read_file(saved(tmp_path, content))
