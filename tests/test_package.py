@@ -55,14 +55,17 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
     for page, tables in (
         (one_cluster.PAGE, {"one_cluster": one_cluster.page(answers)}),
         (choice.PAGE, choice.tables()),
-        (dof_accuracy.PAGE, {"accuracy": dof_accuracy.table()}),
+        (dof_accuracy.PAGE, dof_accuracy.tables()),
         (README.parent / "docs" / "reproduction.md", shown),
     ):
         text = page.read_text()
         assert pages.filled(text, tables) == text, page.name
 
 
-@pytest.mark.parametrize("folder, script", [("benchmarks", "large"), ("robustness", "mutation")])
+@pytest.mark.parametrize(
+    "folder, script",
+    [("benchmarks", "large"), ("benchmarks", "memory"), ("robustness", "mutation")],
+)
 def test_the_numbers_of_a_page_are_those_of_the_results(folder, script, monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / folder))
     module = importlib.import_module(script)

@@ -1,6 +1,7 @@
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import silhouette_score
 
 import naive
 from conftest import blobs, standardise
-from edfkmeans import KMeansPath, degrees_of_freedom, fit_path, select_k
+from edfkmeans import KMeansPath, degrees_of_freedom, fit_path, plots, select_k
 from edfkmeans.criteria import rules
 
 
@@ -284,3 +285,16 @@ def test_ambiguity_has_no_unit_and_may_be_none():
     # A pilot without residual: nothing to measure with.
     few = np.repeat(np.arange(5.0)[:, None] ** 2, 4, axis=0)
     assert select_k(few, 4, method="naive", random_state=0).ambiguity.tolist() == [0.0] * 20
+
+
+def test_memory_does_not_grow_with_the_square_of_the_columns():
+    X = np.random.default_rng(0).normal(size=(40, 3000))
+    X[:20] += 1
+    few = X[:, :5]
+    plots.plot_scatter(select_k(few, 3, random_state=0), few)  # load the kernels and matplotlib
+    tracemalloc.start()
+    found = select_k(X, 4, random_state=0)
+    plots.plot_scatter(found, X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * X.nbytes < X.shape[1] ** 2 * 8 / 5

@@ -23,9 +23,10 @@ CLOUDS = {
 def test_one_cluster_has_no_structure(cloud, d):
     rng = np.random.default_rng(d)
     p_values = [
-        find_structure(CLOUDS[cloud](rng, 300, d), random_state=i).p_value for i in range(4)
+        find_structure(CLOUDS[cloud](rng, 200, d), random_state=i).p_value for i in range(20)
     ]
-    assert np.mean(np.array(p_values) > 0.05) >= 0.75
+    # Of twenty draws one is wrong on average, and more than four are in 3 of 1000 such tests.
+    assert np.sum(np.array(p_values) <= 0.05) <= 4
 
 
 @pytest.mark.parametrize("k", [2, 3, 8])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edfkmeans._extras import needs
 from edfkmeans.comparison import Comparison
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.fits.profiles import principal_axes, scores
@@ -324,7 +325,5 @@ def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(
-            "Drawing needs matplotlib. Install it with: pip install 'edfkmeans[plot]'"
-        ) from error
+        raise ImportError(needs("Drawing", "matplotlib", "plot")) from error
     return pyplot

@@ -346,3 +346,13 @@ def test_effective_columns():
     same = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 3.0]])
     path = KMeansPath.from_labels(same, {2: [0, 0, 1]})
     assert effective_columns(read_rows(same), path) == np.sqrt(2)
+
+
+def test_effective_columns_of_few_rows_and_many_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 200)) * rng.uniform(0.1, 2, size=200)
+    path = KMeansPath.from_labels(X, {2: np.arange(30) % 2})
+    residual = X - path.centers(2)[path.labels(2)]
+    scatter = residual.T @ residual
+    expected = np.sqrt(200 * np.trace(scatter) ** 2 / (scatter**2).sum())
+    assert effective_columns(read_rows(X), path) == pytest.approx(expected)

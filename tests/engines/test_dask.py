@@ -31,7 +31,7 @@ from edfkmeans.rows import look
 from edfkmeans.simulate import simulate
 from edfkmeans.structure import find_structure
 
-dask = pytest.importorskip("dask", reason="needs dask: pip install 'edfkmeans[dask]'")
+dask = pytest.importorskip("dask", reason="needs dask: pip install '.[dask]'")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 

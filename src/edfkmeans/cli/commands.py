@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
+from edfkmeans._extras import needs
+
 try:
     import typer
     from rich.console import Console
 except ImportError:  # pragma: no cover - depends on what is installed
-    sys.exit("The command line needs typer and rich. Install: pip install 'edfkmeans[cli]'")
+    sys.exit(needs("The command line", "typer and rich", "cli"))
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,10 +71,10 @@ def select(
     from edfkmeans.cli.outputs import Outputs
 
     _check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot)
+    outputs = Outputs(labels, json_file, report, plot, force)
     how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
     with _told():
-        outputs.check(force, file)
+        outputs.check(file)
         if engine == "memory":
             if scheduler is not None:
                 _stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
@@ -88,7 +90,10 @@ def select(
             _answer(prepared, outputs, quiet, confidence, **how)
             return
         _check_dask(labels, encode, missing, id_column, scale)
-        from edfkmeans.engines.dask_files import connected
+        try:
+            from edfkmeans.engines.dask_files import connected
+        except ImportError:
+            _stop(needs("--engine dask", "dask", "dask"))
 
         with connected(scheduler):
             prepared = _open(file, columns, drop, scale)
@@ -120,9 +125,9 @@ def demo(
     from edfkmeans.cli.preparing import prepare
 
     _check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot)
+    outputs = Outputs(labels, json_file, report, plot, force)
     with _told():
-        outputs.check(force)
+        outputs.check()
         prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
         _answer(
             prepared, outputs, quiet, confidence,
@@ -168,11 +173,11 @@ def compare(
     from edfkmeans.cli.outputs import Outputs, about
     from edfkmeans.comparison import compare
 
-    outputs = Outputs(json=json_file, plot=plot)
+    outputs = Outputs(json=json_file, plot=plot, force=force)
     if truth is not None and truth == id_column:
         _stop(f"--truth {truth!r} is the --id column too. Name another one.")
     with _told():
-        outputs.check(force, file)
+        outputs.check(file)
         prepared, grouping = _read(
             file,
             truth,
@@ -194,9 +199,8 @@ def compare(
         )
     table = found.table.reset_index().astype(object)
     lines = table.where(table.notna(), None).to_dict("records")
-    outputs.write_comparison(
-        about(prepared, seed) | {"criteria": lines}, lambda: found.plot()[0].figure
-    )
+    content = about(prepared, seed) | {"criteria": lines}
+    _tell(outputs, outputs.write_comparison(content, lambda: found.plot()[0].figure))
     if not outputs.to_stdout:
         with _written(outputs):
             from edfkmeans.cli.terminal import show_comparison
@@ -222,7 +226,7 @@ def simulate(
     """
     import pandas as pd
 
-    from edfkmeans._atomic import atomic_write
+    from edfkmeans._atomic import place, temporary
     from edfkmeans.cli.outputs import check_output
     from edfkmeans.rows.arguments import check_one_of
     from edfkmeans.simulate import simulate as draw
@@ -236,9 +240,13 @@ def simulate(
     if str(output) == "-":
         frame.to_csv(sys.stdout, index=False)
         return
-    with atomic_write(output) as part:
+    part = temporary(output)
+    try:
         frame.to_csv(part, index=False)
-    print(f"{n} rows in {k} clusters: {output} (the truth is in the column 'cluster').")
+        written = place(part, output, overwrite=force)
+    finally:
+        part.unlink(missing_ok=True)
+    print(f"{n} rows in {k} clusters: {written} (the truth is in the column 'cluster').")
 
 
 @app.command()
@@ -353,9 +361,9 @@ def _answer(
     if quiet and outputs.json is None and outputs.report is None:
         confidence = False  # no one would see it
     selection = select_k(prepared.X, confidence=confidence, progress=sys.stderr.isatty(), **how)
-    outputs.write(
-        selection, prepared, how["random_state"], shlex.join(["edfkmeans", *sys.argv[1:]])
-    )
+    command = shlex.join(["edfkmeans", *sys.argv[1:]])
+    places = outputs.write(selection, prepared, how["random_state"], command)
+    _tell(outputs, places)
     if outputs.to_stdout:
         return
     with _written(outputs):
@@ -365,8 +373,19 @@ def _answer(
         from edfkmeans.cli.terminal import show_selection
 
         show_selection(selection, prepared)
-        for name, file in outputs.named.items():
+        for name, file in places.items():
             print(f"Wrote the {name}: {file}")
+
+
+def _tell(outputs: "Outputs", places: dict[str, Path]) -> None:
+    """Say of files that could not bear the name asked for where they are."""
+    for name, file in places.items():
+        asked = outputs.named[name]
+        if file != asked:
+            print(
+                f"{asked} appeared while this ran and was left alone: the {name} is in {file}.",
+                file=sys.stderr,
+            )
 
 
 @contextmanager

@@ -2,18 +2,19 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
-from edfkmeans._atomic import atomic_write
-from edfkmeans.cli.preparing import Prepared
+from edfkmeans._atomic import place, temporary
+from edfkmeans.cli.preparing import Prepared, label_columns
 from edfkmeans.cli.reading import BadFileError
 from edfkmeans.engines import write_labels
 from edfkmeans.selection import Selection
@@ -32,6 +33,8 @@ class Outputs:
     json: Path | None = None
     report: Path | None = None
     plot: Path | None = None
+    force: bool = False
+    """Whether files that are there may be overwritten."""
 
     @property
     def named(self) -> dict[str, Path]:
@@ -45,7 +48,7 @@ class Outputs:
         """Whether standard output belongs to the JSON."""
         return str(self.json) == "-"
 
-    def check(self, force: bool, source: Path | None = None) -> None:
+    def check(self, source: Path | None = None) -> None:
         """Refuse before the work what could not be written after it."""
         if self.labels is not None and self.labels.suffix.lower() not in _TABLES:
             raise BadFileError(
@@ -53,7 +56,7 @@ class Outputs:
             )
         files = [file for name, file in self.named.items() if (name, str(file)) != ("json", "-")]
         for file in files:
-            check_output(file, force, source)
+            check_output(file, self.force, source)
             if files.count(file) > 1:
                 raise BadFileError(f"{file} is named for two outputs. Give each a name of its own.")
         if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
@@ -62,32 +65,44 @@ class Outputs:
                 "file."
             )
 
-    def write(self, selection: Selection, prepared: Prepared, seed: int, command: str) -> None:
-        """Write what is asked for: all files, each whole, or none."""
-        with self._parts(selection.path.kept_rows is not None) as parts:
+    def write(
+        self, selection: Selection, prepared: Prepared, seed: int, command: str
+    ) -> dict[str, Path]:
+        """Write what is asked for, all files, each whole, or none; returns where each one is."""
+        with self._parts() as (parts, places):
             if parts.report is not None:
                 _write_report(parts.report, selection, prepared, command)
             if parts.labels is not None:
                 _write_labels(parts.labels, selection, prepared)
             content = about(prepared, seed) | selection.to_dict()
             parts._write_plot_and_json(lambda: selection.plot().figure, content)
+        return places
 
-    def write_comparison(self, content: dict[str, Any], figure: Callable[[], Any]) -> None:
-        """Write what is asked for of a comparison: all files, each whole, or none."""
-        with self._parts() as parts:
+    def write_comparison(
+        self, content: dict[str, Any], figure: Callable[[], Any]
+    ) -> dict[str, Path]:
+        """Write what is asked for of a comparison, as `write` does."""
+        with self._parts() as (parts, places):
             parts._write_plot_and_json(figure, content)
+        return places
 
     @contextmanager
-    def _parts(self, folder_of_labels: bool = False) -> Iterator[Self]:
-        """Give temporary files, which take the place of the named ones if all goes well."""
-        with ExitStack() as stack:
-            parts = self
+    def _parts(self) -> Iterator[tuple[Self, dict[str, Path]]]:
+        """Give temporary files, which get the names asked for if all goes well."""
+        parts: dict[str, Any] = {}
+        places: dict[str, Path] = {}
+        try:
             for name, file in self.named.items():
-                if (name, str(file)) != ("json", "-") and not (
-                    folder_of_labels and name == "labels"
-                ):
-                    parts = replace(parts, **{name: stack.enter_context(atomic_write(file))})
-            yield parts
+                if (name, str(file)) != ("json", "-"):
+                    parts[name] = temporary(file)
+            yield replace(self, **parts), places
+            for name, part in parts.items():
+                places[name] = place(part, self.named[name], overwrite=self.force)
+        finally:
+            for part in parts.values():
+                if part.is_dir():
+                    shutil.rmtree(part, ignore_errors=True)
+                part.unlink(missing_ok=True)
 
     def _write_plot_and_json(self, figure: Callable[[], Any], content: dict[str, Any]) -> None:
         if self.plot is not None:
@@ -110,7 +125,7 @@ def check_output(file: Path, force: bool, source: Path | None = None) -> None:
         )
     if source is not None and source.exists() and file.exists() and file.samefile(source):
         raise BadFileError(f"{file} is the table itself. Name another file to write to.")
-    if file.exists() and not force:
+    if os.path.lexists(file) and not force:  # a link to nothing, too
         raise BadFileError(
             f"{file} is there already. Name another file, or overwrite it with --force."
         )
@@ -136,20 +151,12 @@ def about(prepared: Prepared, seed: int) -> dict[str, Any]:
 
 def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
     if selection.path.kept_rows is not None:
-        part = file.with_name(f".{file.name}-part")
-        try:
-            write_labels(selection.labels, part)
-            part.rename(file)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+        file.unlink()  # a folder takes its place
+        write_labels(selection.labels, file)
         return
-    frame = pd.DataFrame(
-        {
-            str(prepared.ids.name): prepared.ids,
-            "cluster": selection.labels,
-            "ambiguity": selection.ambiguity,
-        }
-    )
+    cluster, ambiguity = label_columns(prepared.ids.name)
+    columns = {str(prepared.ids.name): prepared.ids, cluster: selection.labels}
+    frame = pd.DataFrame(columns | {ambiguity: selection.ambiguity})
     if file.suffix.lower() != ".csv":
         frame.to_parquet(file, index=False)
     else:
@@ -158,10 +165,14 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
         frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
+# Where a spreadsheet may see a formula: before one of its signs, in either width, at the start or
+# behind what separates fields in some countries.
+_FORMULA = re.compile(r"(^|[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])")
+
+
 def _harmless(value: Any) -> Any:
     """Keep a spreadsheet from running a text as a formula."""
-    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n")
-    return f"'{value}" if risky else value
+    return _FORMULA.sub(r"\g<0>'", value) if isinstance(value, str) else value
 
 
 def _write_report(file: Path, selection: Selection, prepared: Prepared, command: str) -> None:

@@ -64,46 +64,60 @@ def prepare(
     """Choose columns, turn them into numbers, fill or drop what is missing, and scale."""
     check_one_of("scale", scale, SCALES)
     told = list(notes)
-    frame = frame.reset_index(drop=True)
+    index, frame = frame.index, frame.reset_index(drop=True)
     if frame.empty:
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
         )
     ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
-    if id_column is not None:
+    own_index = not isinstance(index, pd.RangeIndex)  # as a Parquet file of pandas may have
+    if own_index and id_column in (None, index.name):
+        ids = pd.Series(index.to_flat_index(), index=frame.index, name=index.name or "row")
+        told.append("The table's index names the rows: taken as their id.")
+    elif id_column is not None:
         ids = frame[known_column(frame, id_column, "--id", source)]
     elif _counts_rows(frame.iloc[:, 0]):
         ids = frame.iloc[:, 0].rename("row")
         frame = frame.iloc[:, 1:]
         told.append("The first column has no name and counts the rows: taken as the row's id.")
+    for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
+        if ours != name:
+            told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
     frame = chosen_columns(frame, columns, drop, id_column, source)
     frame = _numbers(frame, encode, source, told)
     frame = _without_missing(frame, missing, source, told)
     ids = ids.loc[frame.index]
-    values = np.ascontiguousarray(frame.to_numpy(np.float64))
-    if (values == values[0]).all():
+    values = np.array(frame.to_numpy(np.float64), order="C")  # ours, to be scaled in place
+    same = (values == values[0]).all(axis=0)
+    if same.all():
         raise BadFileError(
             f"In {source} every column holds a single value: there is nothing to cluster. Check "
             "that the file holds what you meant to cluster."
         )
-    constant = [
-        str(c) for c, same in zip(frame, (values == values[0]).all(axis=0), strict=True) if same
-    ]
+    constant = [str(name) for name in frame.columns[same]]
     if constant:
         told.append(f"Constant, and so without a say: {some(constant)}.")
-    unit, offset, spread = _scales(values, scale)
+    offset, spread = _scale(values, scale)
     names = {"standard": "standardised", "robust": "by median and quartiles", "none": "as they are"}
     told.append(f"Columns {names[scale]} (--scale {scale}).")
     return Prepared(
-        X=(values / unit - offset) / spread,
+        X=values,
         names=[str(name) for name in frame.columns],
-        offset=offset * unit,
-        spread=spread * unit,
+        offset=offset,
+        spread=spread,
         ids=ids.reset_index(drop=True),
         kept=frame.index,
         source=source,
         notes=tuple(told),
     )
+
+
+def label_columns(id_name: Any) -> tuple[str, str]:
+    """Name the columns of labels that are ours: otherwise where the id bears that name."""
+    cluster, ambiguity = (
+        f"edfkmeans_{name}" if name == str(id_name) else name for name in ("cluster", "ambiguity")
+    )
+    return cluster, ambiguity
 
 
 def _counts_rows(column: pd.Series) -> bool:
@@ -263,18 +277,23 @@ def _quoted(name: Any) -> str:
     return text if text.replace("_", "").replace("-", "").isalnum() else repr(text)
 
 
-def _scales(values: Floats, scale: Scale) -> tuple[Floats, Floats, Floats]:
-    """Return a unit for each column, and offset and spread in it; a constant one has spread 1."""
+def _scale(values: Floats, scale: Scale) -> tuple[Floats, Floats]:
+    """Scale columns in place; returns their offset and spread; a constant one has spread 1."""
     d = values.shape[1]
     if scale == "none":
-        return np.ones(d), np.zeros(d), np.ones(d)
-    # A power of two costs no digits.
-    unit = np.ldexp(1.0, np.frexp(np.abs(values).max(axis=0))[1] - 1)
-    parts = values / unit  # squares of very large or small numbers leave the range of a float
-    offset, spread = parts.mean(axis=0), parts.std(axis=0)
+        return np.zeros(d), np.ones(d)
+    low, high, first = values.min(axis=0), values.max(axis=0), values[0].copy()
+    # A power of two costs no digits; squares of very large or small numbers would leave the range
+    # of a float.
+    unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
+    values /= unit
+    offset, spread = values.mean(axis=0), values.std(axis=0)
     if scale == "robust":
-        low, offset, high = np.percentile(parts, [25, 50, 75], axis=0)
-        spread = np.where(high > low, high - low, spread)
-    same = np.ptp(parts, axis=0) == 0
-    unit[same], offset[same], spread[same] = 1.0, values[0, same], 1.0
-    return unit, offset, spread
+        lower, offset, upper = np.percentile(values, [25, 50, 75], axis=0)
+        spread = np.where(upper > lower, upper - lower, spread)
+    same = low == high
+    spread[same] = 1.0
+    values -= offset
+    values /= spread
+    values[:, same] = 0.0
+    return np.where(same, first, offset * unit), np.where(same, 1.0, spread * unit)

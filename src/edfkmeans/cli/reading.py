@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 import zlib
+from contextlib import suppress
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from edfkmeans._extras import needs
 from edfkmeans.rows.arguments import some
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -56,7 +58,7 @@ def read_file(place: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         )
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
         return _checked(_numpy(content, source), source), ()
-    return _text(_decoded(content, source), source)
+    return _text(_as_utf8(content, source), source)
 
 
 def _content(place: str | Path, source: str) -> bytes:
@@ -82,9 +84,7 @@ def _arrow(content: bytes, kind: str, source: str) -> pd.DataFrame:
         frame: pd.DataFrame = table.to_pandas()
         return frame
     except ImportError as error:
-        raise BadFileError(
-            f"{source} is a {kind} file, which needs pyarrow. Install: pip install 'edfkmeans[cli]'"
-        ) from error
+        raise BadFileError(needs(f"{source}, a {kind} file,", "pyarrow", "cli")) from error
     except Exception as error:  # pyarrow has many, for files of any kind, cut off, wrong
         raise BadFileError(
             f"{source} could not be read as {kind}: {error}. Is the file whole?"
@@ -116,37 +116,50 @@ def _numpy(content: bytes, source: str) -> pd.DataFrame:
     return pd.DataFrame(found, columns=[f"column {j + 1}" for j in range(found.shape[1])])
 
 
-def _decoded(content: bytes, source: str) -> str:
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig")):
-        if content.startswith(mark):
-            try:
-                text = content.decode(encoding)
-                break
-            except UnicodeDecodeError:
-                continue
-    else:
-        text = content.decode("cp1252", errors="replace")
-    strange = sum(not (c.isprintable() or c in "\t\r\n\f\ufeff") for c in text[:4000])
-    if "\0" in text[:100_000] or strange > len(text[:4000]) / 50:
+def _as_utf8(content: bytes, source: str) -> bytes:
+    """Return text of any usual encoding in UTF-8, with plain ends of lines; mostly it is that."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        with suppress(UnicodeDecodeError):
+            content = content.decode("utf-16").encode()
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        content = content.decode("cp1252", errors="replace").encode()
+    head = content[:100_000].decode(errors="ignore")
+    strange = sum(not (c.isprintable() or c in "\t\r\n\f\ufeff") for c in head[:4000])
+    if "\0" in head or strange > len(head[:4000]) / 50:
         raise BadFileError(
             f"{source} is not a table in text, nor Parquet, Feather, NPY or NPZ. Save it as CSV."
         )
-    return text
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return content
 
 
-def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _first_lines(content: bytes) -> list[str]:
+    """Return the first lines that are not blank."""
+    end = 0
+    for _ in range(2 * _LINES_LOOKED_AT):
+        end = content.find(b"\n", end) + 1
+        if not end:
+            break
+    lines = (content[:end] if end else content).decode().split("\n")
+    return list(islice((line for line in lines if line.strip()), _LINES_LOOKED_AT))
+
+
+def _text(content: bytes, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
+    start = re.match(rb"\s*\n", content)  # a first line of tabs is no header
+    content = content[start.end() :] if start else content
+    lines = _first_lines(content)
+    if not lines:
         raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
-    text = re.sub(r"\A\s*\n", "", text)  # a first line of tabs is no header
-    if text.lstrip()[:1] in ("{", "[", "<"):
+    if lines[0].lstrip()[:1] in ("{", "[", "<"):
         raise BadFileError(
             f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. with "
             "pandas.read_json(...).to_csv(...)."
         )
-    full = (line.rstrip("\n") for line in io.StringIO(text) if line.strip())
-    lines = list(islice(full, _LINES_LOOKED_AT))
     separator = _separator(lines)
     fields = [_split(line, separator) for line in lines]
     notes = []
@@ -176,7 +189,7 @@ def _text(text: str, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
             # Rows with more fields than the header has would be cut short with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
-                io.StringIO(text),
+                io.BytesIO(content),
                 index_col=False,
                 header=0 if header else None,
                 names=None if header else names,

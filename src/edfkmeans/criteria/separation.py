@@ -47,8 +47,11 @@ class Silhouette(Criterion):
     def one(self, labelling: Labelling) -> float | None:
         if labelling.fit.k < 2:
             return None
-        labels = [labelling.fit.labels.astype(np.int32)]
-        return silhouettes_of(labelling.rows, labels, self.sample_size, labelling.work)[0].mean
+        labels = labelling.fit.labels.astype(np.int32)
+        (found,) = silhouettes_of(
+            labelling.rows, [0], lambda _: labels, self.sample_size, labelling.work
+        )
+        return found.mean
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Silhouettes: how well each row sits in its cluster; of a clustering, of a path, of references."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,33 +96,63 @@ def silhouettes(
     if encoded.max() == 0:
         raise ValueError("labels has one cluster, but silhouettes need two or more.")
     with Threads(effective_jobs(n_jobs)) as pool:
-        return silhouettes_of(rows, [encoded], size, Work(seed_of(random_state), pool))[0]
+        work = Work(seed_of(random_state), pool)
+        (found,) = silhouettes_of(rows, [0], lambda _: encoded, size, work)
+    per_point = np.full(rows.n_samples, np.nan)
+    per_point[found.rows] = found.values
+    return Silhouettes(per_point, found.per_cluster, found.mean, found.n_sampled)
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """Silhouettes of the rows that were looked at; NaN for those outside this one's sample."""
+
+    rows: npt.NDArray[np.int64]
+    values: Floats
+    per_cluster: Floats
+    mean: float
+    n_sampled: int | None
 
 
 def silhouettes_of(
-    rows: Sample, labellings: Sequence[Labels], sample_size: int | None, work: Work
-) -> list[Silhouettes]:
-    """Return the silhouettes of several clusterings of the same rows."""
+    rows: Sample,
+    which: Sequence[int],
+    labels_of: Callable[[int], Labels],
+    sample_size: int | None,
+    work: Work,
+) -> list[_Looked]:
+    """Return the silhouettes of several clusterings of the same rows.
+
+    Labels are asked for one clustering at a time, and twice: all together may be larger than X.
+    """
     n = rows.n_samples
-    ks = [int(labels.max()) + 1 for labels in labellings]
-    starts = np.concatenate([[0], np.cumsum(ks)])
     if sample_size is None:
         sample_size = n if n <= MANY_ROWS else SAMPLE
-    taken = [np.ones(n, bool)] * len(ks)
-    if n > sample_size:
+    samples = n > sample_size
+    order = np.arange(0)
+    if samples:
         order = stream(work.seed, Purpose.SILHOUETTE_ROWS).permutation(n)
-        taken = [
-            _stratified(labels, k, order, sample_size)
-            for labels, k in zip(labellings, ks, strict=True)
-        ]
-    looked = np.flatnonzero(np.logical_or.reduce(taken))
+    ks, taken = [], np.full(n, not samples)
+    for each in which:
+        labels = labels_of(each)
+        ks.append(int(labels.max()) + 1)
+        if samples:
+            taken |= _stratified(labels, ks[-1], order, sample_size)
+    starts = np.concatenate([[0], np.cumsum(ks)])
+    looked = np.flatnonzero(taken)
     values = np.ascontiguousarray(rows.values[looked])
     slots = np.empty((len(looked), len(ks)), np.int32)
     sizes = np.zeros(starts[-1] + 1, np.int64)
-    for m, labels in enumerate(labellings):
-        inside = taken[m][looked]
-        slots[:, m] = np.where(inside, starts[m] + labels[looked], starts[-1])
-        sizes[starts[m] : starts[m + 1]] = np.bincount(labels[looked][inside], minlength=ks[m])
+    true_sizes = []
+    for m, k in enumerate(ks):
+        labels = labels_of(which[m])
+        inside: Any = slice(None)
+        if samples:
+            inside = _stratified(labels, k, order, sample_size)[looked]
+        true_sizes.append(np.bincount(labels, minlength=k))
+        slots[:, m] = starts[-1]
+        slots[inside, m] = starts[m] + labels[looked][inside]
+        sizes[starts[m] : starts[m + 1]] = np.bincount(labels[looked][inside], minlength=k)
     found = np.empty((len(ks), len(looked)))
 
     def block(first: int) -> None:
@@ -135,18 +165,14 @@ def silhouettes_of(
 
     work.pool.map(block, range(0, len(looked), _BLOCK))
     result = []
-    for m, labels in enumerate(labellings):
-        inside = taken[m][looked]
-        sums = np.bincount(labels[looked][inside], weights=found[m][inside], minlength=ks[m])
+    for m, k in enumerate(ks):
+        inside = slots[:, m] < starts[-1]
+        own = slots[inside, m] - starts[m]
+        sums = np.bincount(own, weights=found[m][inside], minlength=k)
         per_cluster = sums / sizes[starts[m] : starts[m + 1]]
-        per_point = np.full(n, np.nan)
-        per_point[looked] = found[m]
-        if n > sample_size:
-            mean = float(np.bincount(labels, minlength=ks[m]) @ per_cluster / n)
-        else:
-            mean = float(found[m].mean())
-        sampled = int(inside.sum()) if n > sample_size else None
-        result.append(Silhouettes(per_point, per_cluster, mean, sampled))
+        mean = float(true_sizes[m] @ per_cluster / n) if samples else float(found[m].mean())
+        n_sampled = int(inside.sum()) if samples else None
+        result.append(_Looked(looked, found[m], per_cluster, mean, n_sampled))
     return result
 
 
@@ -180,8 +206,8 @@ class MeanSilhouettes(Need[tuple[Floats, int | None]]):
     ) -> tuple[Floats, int | None]:
         if path.k_max < 2:
             raise NotApplicable("silhouettes need two clusters or more")
-        labellings = [path.labels(k) for k in range(2, path.k_max + 1)]
-        found = silhouettes_of(rows.sample, labellings, self.sample_size, work)
+        ks = range(2, path.k_max + 1)
+        found = silhouettes_of(rows.sample, ks, path.labels, self.sample_size, work)
         work.report()
         return np.array([np.nan, *(one.mean for one in found)]), found[0].n_sampled
 
@@ -208,7 +234,8 @@ class ReferenceSilhouettes(Need[Floats]):
             sample = read_rows(reference.sample(len(some), rng))
             labels = quick_fits(sample.values.astype(np.float64), k_last, rng, k_last)[1]
             alone = Work(work.seed, Threads(1))
-            found = silhouettes_of(sample, list(labels[1:]), None, alone)
+            ks = range(2, k_last + 1)
+            found = silhouettes_of(sample, ks, lambda k: labels[k - 1], None, alone)
             values = np.full(path.k_max, np.nan)
             values[1:k_last] = [one.mean for one in found]
             return values

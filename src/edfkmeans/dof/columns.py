@@ -30,10 +30,15 @@ def effective_columns(rows: Rows, path: KMeansPath) -> float:
     mean of that and the number of columns is what served best.
     """
     pilot = path.pilot
-    if path.products is None:
-        (scatter,) = rows.sums([_Scatter(pilot)])
-    else:
+    if path.products is not None:
         scatter = path.products - (pilot.centers.T * pilot.sizes) @ pilot.centers
+    elif rows.n_samples < len(rows.units.mean):
+        # Few rows, many columns: the products of rows have the same trace and sum of squares.
+        pilot = path.sample.pilot
+        residual = rows.sample.values - pilot.centers[pilot.labels]
+        scatter = residual @ residual.T
+    else:
+        (scatter,) = rows.sums([_Scatter(pilot)])
     total = np.trace(scatter)
     # Divided first: squares of small residuals leave the range of a float.
     spread = 1 / ((scatter / total) ** 2).sum() if total > 0 else 1.0

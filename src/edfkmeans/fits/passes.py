@@ -80,19 +80,21 @@ def _products(block: Block) -> Floats:
     return np.asarray(values.T @ values)
 
 
-def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats]:
+def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | None]:
     """Take fits down on all rows, all together in one pass after another, from their centres.
 
-    Returns the fits and the sum of the products of columns, over all rows.
+    Returns the fits and the sum of the products of columns, over all rows; None where there are
+    more columns than rows.
     """
     fits: dict[int, Fit] = {}
     moving = dict(enumerate(starts))
-    products = np.zeros((0, 0))
+    products = None
     for number in range(1, MAX_PASSES + 1):
         tallies = [_Tally(Nearest(centers), centers) for centers in moving.values()]
-        tasks: list[Any] = [*tallies, _products] if number == 1 else tallies
+        with_products = number == 1 and rows.n_samples >= len(rows.units.mean)
+        tasks: list[Any] = [*tallies, _products] if with_products else tallies
         sums = rows.sums(tasks, f"pass {number}")
-        if number == 1:
+        if with_products:
             products = sums.pop()
         for tally, which, found in zip(tallies, list(moving), sums, strict=True):
             _check_count(int(found.sizes.sum()), rows.n_samples)

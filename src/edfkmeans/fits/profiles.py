@@ -15,8 +15,13 @@ def scores(path: KMeansPath, k: int) -> Floats:
 def principal_axes(values: Values) -> tuple[Floats, Floats]:
     """Return two axes along which rows differ most, and the part of the variance along each."""
     centred = values - values.mean(axis=0, dtype=np.float64)
-    weights, vectors = np.linalg.eigh(centred.T @ centred)
-    return vectors[:, ::-1][:, :2], weights[::-1][:2] / (weights.sum() or 1.0)
+    wide = len(centred) < centred.shape[1]
+    weights, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+    axes = vectors[:, ::-1][:, :2]
+    if wide:  # from the products of rows, which are fewer
+        axes = centred.T @ axes
+        axes /= np.maximum(np.linalg.norm(axes, axis=0), 1e-300)
+    return axes, weights[::-1][:2] / (weights.sum() or 1.0)
 
 
 def spread(path: KMeansPath) -> Floats:

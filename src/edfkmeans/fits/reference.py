@@ -32,8 +32,9 @@ class Reference:
     def like(cls, values: Values, box: Box) -> "Reference":
         """Make the reference for some rows, whose columns have mean 0."""
         if box == "principal" and len(values) < values.shape[1]:
-            left, sizes, _ = np.linalg.svd(values.astype(np.float64), full_matrices=False)
-            values = left * sizes  # as many columns as rows: in the others nothing varies
+            # As many columns as rows: in the others nothing varies.
+            squares, left = np.linalg.eigh(values @ values.T.astype(np.float64))
+            values = left * np.sqrt(np.maximum(squares, 0.0))
         elif box == "principal":
             values = values @ np.linalg.eigh(values.T @ values.astype(np.float64))[1]
         return cls(*(np.asarray(end(axis=0), np.float64) for end in (values.min, values.max)))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edfkmeans._atomic import atomic_write
+from edfkmeans._extras import needs
 from edfkmeans.choosing.confidence import N_RESAMPLES
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.profiles import principal_axes, scores, spread
@@ -83,9 +84,7 @@ def write_report(
     try:
         import jinja2
     except ImportError as error:
-        raise ImportError(
-            "A report needs jinja2. Install it with: pip install 'edfkmeans[report]'"
-        ) from error
+        raise ImportError(needs("A report", "jinja2", "report")) from error
     values = None
     if X is not None:
         if names is None and hasattr(X, "columns"):

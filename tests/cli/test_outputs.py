@@ -1,0 +1,162 @@
+"""Files that a command writes: names that clash, files that appear, ids that stay."""
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from conftest import blobs
+from edfkmeans import selection
+from edfkmeans._atomic import place, temporary
+from edfkmeans.cli import app
+from edfkmeans.cli.outputs import _harmless
+
+OPTIONS = ("--k-max", "5", "--no-confidence")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def table():
+    """Three clear groups whose rows have names."""
+    X, _ = blobs(3, n=12)
+    frame = pd.DataFrame(X.round(3), columns=list("xyz"))
+    return frame.assign(who=[f"r{i:03d}" for i in range(len(X))])
+
+
+def read(file):
+    return pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["cluster", "ambiguity", "row", "who"])
+def test_the_id_keeps_its_name_and_its_values(table, name, ending, tmp_path):
+    source, labels = tmp_path / "t.csv", tmp_path / f"o{ending}"
+    table.rename(columns={"who": name}).to_csv(source, index=False)
+    done = run("select", source, "--id", name, "--labels", labels, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    ours = [f"edfkmeans_{each}" if each == name else each for each in ("cluster", "ambiguity")]
+    assert list(read(labels).columns) == [name, *ours]
+    assert read(labels)[name].tolist() == table.who.tolist()
+    assert set(read(labels)[ours[0]]) == {0, 1, 2}
+    told = [each for each in ours if each not in ("cluster", "ambiguity")]
+    assert all(f"our column is {each!r}" in done.output for each in told)
+
+
+@pytest.mark.parametrize("index", ["who", "cluster", None])
+def test_the_index_of_a_parquet_file_is_the_id(table, index, tmp_path):
+    source, labels = tmp_path / "t.parquet", tmp_path / "o.csv"
+    table.set_index("who").rename_axis(index).to_parquet(source)
+    named = ["--id", index] if index else []
+    for options in ([], named):
+        done = run("select", source, "--labels", labels, "--force", *options, *OPTIONS)
+        assert done.exit_code == 0, done.output
+        assert read(labels).iloc[:, 0].tolist() == table.who.tolist()
+        assert read(labels).columns[0] == (index or "row")
+    assert "index names the rows" in done.output
+
+
+def test_a_column_can_be_the_id_although_there_is_an_index(table, tmp_path):
+    source, labels = tmp_path / "t.parquet", tmp_path / "o.csv"
+    table.set_index(pd.Index(np.arange(36) * 3, name="n")).to_parquet(source)
+    done = run("select", source, "--id", "who", "--labels", labels, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    assert read(labels).who.tolist() == table.who.tolist()
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["file", "dead link"])
+def test_what_appears_in_the_meantime_is_left_alone(table, tmp_path, monkeypatch, link):
+    source = tmp_path / "t.csv"
+    table.to_csv(source, index=False)
+    files = {name: tmp_path / f"o.{name}" for name in ("csv", "json", "html", "svg")}
+    original = selection.select_k
+
+    def slowly(*arguments, **options):
+        for file in files.values():
+            if link:
+                file.symlink_to(tmp_path / "nothing")
+            else:
+                file.write_text("someone else's")
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(selection, "select_k", slowly)
+    outputs = ["--labels", files["csv"], "--json", files["json"], "--report", files["html"]]
+    done = run("select", source, "--id", "who", *outputs, "--plot", files["svg"], *OPTIONS)
+    assert done.exit_code == 0, done.output
+    for ending, file in files.items():
+        beside = tmp_path / f"o-2.{ending}"
+        assert beside.stat().st_size > 100
+        assert f"{file} appeared while this ran and was left alone" in done.stderr
+        assert str(beside) in done.output
+        assert file.is_symlink() if link else file.read_text() == "someone else's"
+    assert not (tmp_path / "nothing").exists()
+    assert len(list(tmp_path.iterdir())) == 9
+
+
+def test_a_link_to_nothing_is_not_written_through(table, tmp_path):
+    source, labels = tmp_path / "t.csv", tmp_path / "o.csv"
+    table.to_csv(source, index=False)
+    labels.symlink_to(tmp_path / "elsewhere.csv")
+    done = run("select", source, "--id", "who", "--labels", labels, *OPTIONS)
+    assert done.exit_code == 2
+    assert "is there already" in done.output.replace("\n", " ")
+    forced = run("select", source, "--id", "who", "--labels", labels, "--force", *OPTIONS)
+    assert forced.exit_code == 0
+    assert not labels.is_symlink()
+    assert not (tmp_path / "elsewhere.csv").exists()
+
+
+def test_the_next_free_name_is_taken(tmp_path, monkeypatch):
+    file = tmp_path / "a.txt"
+    for number in range(4):
+        part = temporary(file)
+        part.write_text(str(number))
+        if number == 3:  # a file system without hard links
+            monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("no links")))
+        place(part, file, overwrite=False)
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {
+        "a.txt": "0", "a-2.txt": "1", "a-3.txt": "2", "a-4.txt": "3"
+    }  # fmt: skip
+    folder = tmp_path / "part"
+    folder.mkdir()
+    (folder / "x").write_text("")
+    assert place(folder, file, overwrite=False) == tmp_path / "a-5.txt"
+
+
+@pytest.mark.parametrize(
+    "text, written",
+    [
+        ("=1+1", "'=1+1"),
+        ("a;=1+1", "a;'=1+1"),
+        (";=1+1", ";'=1+1"),
+        ("a; @x", "a;' @x"),
+        ("＝1+1", "'＝1+1"),
+        ("＋1", "'＋1"),
+        ("－1", "'－1"),
+        ("＠x", "'＠x"),
+        ("a\t-b", "a\t'-b"),
+        ("\tx", "'\tx"),
+        ("a=b", "a=b"),
+        ("2026-11-16", "2026-11-16"),
+        ("a,-b", "a,-b"),
+        (-5, -5),
+    ],
+)
+def test_no_formula_reaches_a_spreadsheet(text, written):
+    assert _harmless(text) == written
+
+
+def test_an_engine_that_is_not_installed_is_named_with_its_extra(table, tmp_path, monkeypatch):
+    source = tmp_path / "t.parquet"
+    table.drop(columns="who").to_parquet(source)
+    monkeypatch.setitem(sys.modules, "edfkmeans.engines.dask_files", None)
+    done = run("select", source, "--engine", "dask", *OPTIONS)
+    assert done.exit_code == 2
+    assert "--engine dask needs dask." in done.output
+    assert "pip install '.[dask]'" in done.output
+    assert "edfkmeans[" not in done.output
