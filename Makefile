@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?=
 OPTIONS ?=
 
-.PHONY: run test test-matrix mutation setup lint audit docs docs-pictures bench load reproduce dist clean
+.PHONY: run test test-matrix mutation setup lint audit docs docs-pictures bench load reproduce results dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -99,6 +99,11 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py
 	if [ -d "$(BENCHMARK)" ]; then $(BIN)/python benchmarks/best_known.py "$(BENCHMARK)" "$(REFERENCE)"; fi
+	$(BIN)/python benchmarks/tables.py
+
+# Results whose sources have changed since they were made, made again; goes on where it was stopped.
+results: $(VENV)/.dev
+	$(BIN)/python experiments/provenance.py run
 	$(BIN)/python benchmarks/tables.py
 
 # The paper's tables and figures; PROFILE=smoke for a version of two minutes that needs no data.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "experiments"))
+import provenance
 from pages import filled as filled
 
 RESULTS = Path(__file__).parent / "results"
@@ -82,5 +83,7 @@ def save(name: str, rows: list[dict[str, Any]], command: str) -> None:
 
     RESULTS.mkdir(exist_ok=True)
     text = pd.DataFrame(rows).to_csv(index=False, float_format="%.6g")
-    (RESULTS / f"{name}.csv").write_text(f"# {machine()}\n# {command}\n{text}")
+    file = f"benchmarks/results/{name}.csv"
+    told = f"{provenance.line(file)}\n" if file in provenance.RESULTS else ""
+    (RESULTS / f"{name}.csv").write_text(f"# {machine()}\n# {command}\n{told}{text}")
     print(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import provenance
 from tqdm import tqdm
 
 from edfkmeans import select_k
@@ -36,7 +37,9 @@ def run() -> None:
             ks.append(select_k(X, random_state=draw, n_init=1).k)
         ones = int(np.sum(np.array(ks) == 1))
         rows.append({"kind": kind, "n": n, "d": d, "draws": DRAWS, "said_one": ones})
-        RESULTS.write_text(f"# {COMMAND}\n" + pd.DataFrame(rows).to_csv(index=False))
+        done = len(rows) == len(SIZES) * len(KINDS)
+        told = provenance.line("experiments/results/no_structure.csv", done)
+        RESULTS.write_text(f"# {COMMAND}\n{told}\n" + pd.DataFrame(rows).to_csv(index=False))
 
 
 def table() -> str:

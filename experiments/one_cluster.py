@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pages
 import pandas as pd
+import provenance
 from tqdm import tqdm
 
 from edfkmeans import compare
@@ -51,5 +52,6 @@ def page(answers: pd.DataFrame) -> str:
 if __name__ == "__main__":
     RESULTS.parent.mkdir(exist_ok=True)
     answers = study()
-    RESULTS.write_text(f"# {COMMAND}\n" + answers.to_csv(index=False))
+    told = provenance.line("experiments/results/one_cluster.csv")
+    RESULTS.write_text(f"# {COMMAND}\n{told}\n" + answers.to_csv(index=False))
     PAGE.write_text(pages.filled(PAGE.read_text(), {"one_cluster": page(answers)}))

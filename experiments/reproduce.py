@@ -20,7 +20,6 @@ import itertools
 import json
 import os
 import platform
-import subprocess
 import sys
 import tomllib
 from datetime import UTC, datetime
@@ -28,6 +27,7 @@ from functools import partial
 from pathlib import Path
 
 import cells
+import provenance
 import runner
 import sets
 from whole import whole
@@ -94,14 +94,9 @@ def only_available(grid):
 
 def environment():
     """Tell what the rows are computed with."""
-
-    def git(*words):
-        done = subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True)
-        return done.stdout.strip()
-
     return {
-        "commit": git("rev-parse", "HEAD")
-        + ("+changes" if git("status", "--porcelain", "-uno") else ""),
+        "commit": provenance.commit(),
+        "sources": provenance.digest("experiments/reproduce.py", provenance.ANSWERS),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         **{name: importlib.metadata.version(name) for name in PACKAGES},

@@ -37,6 +37,8 @@ def place(part: Path, file: Path, *, overwrite: bool) -> Path:
     link to nothing, and the next free one is taken: ``labels-2.csv`` for ``labels.csv``.
     """
     if overwrite:
+        if part.is_dir() and os.path.lexists(file) and not file.is_dir():
+            file.unlink()  # a folder does not take the place of a file
         part.replace(file)
         return file
     for number in count(1):

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _BLUE, _VERMILION, _GREY = "#0072B2", "#D55E00", "#666666"
 _COLOURS = (_BLUE, _VERMILION, "#009E73", "#CC79A7", "#B07D00", "#56B4E9", "#7F6BB5", "#444444")
 _MARKS = "os^Dv<>P"
+# Candidates whose k is written at the curve: more would run into each other.
 _NAMED_CANDIDATES = 3
-# More rows than this are sampled: more would only hide each other.
+# Rows in a scatter plot: of more a sample is drawn, as they would only hide each other.
 _SHOWN_ROWS = 5000
 
 

@@ -125,7 +125,10 @@ def test_the_next_free_name_is_taken(tmp_path, monkeypatch):
     folder = tmp_path / "part"
     folder.mkdir()
     (folder / "x").write_text("")
-    assert place(folder, file, overwrite=False) == tmp_path / "a-5.txt"
+    beside = place(folder, file, overwrite=False)
+    assert beside == tmp_path / "a-5.txt"
+    assert place(beside, file, overwrite=True) == file
+    assert file.is_dir()
 
 
 @pytest.mark.parametrize(

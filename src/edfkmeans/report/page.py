@@ -19,9 +19,11 @@ from edfkmeans.rows.checks import check_numeric
 from edfkmeans.rows.units import Floats
 from edfkmeans.selection import AMBIGUOUS, Selection
 
-# Rows in the scatter plot, columns in the profiles, rows in the list of ambiguous ones.
+# Rows in the scatter plot: more would hide each other, and make the page large.
 SHOWN_ROWS = 1200
+# Columns in the profiles, as many as a screen is wide.
 SHOWN_COLUMNS = 24
+# Rows in the list of ambiguous ones.
 SHOWN_AMBIGUOUS = 20
 _MEASURES = {
     "bic": ("BIC", "lower is better"),
