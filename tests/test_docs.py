@@ -148,3 +148,14 @@ def test_what_is_said_of_peers_is_what_the_script_printed():
         assert row.split(" | ")[3] == cloud[name]
     for name, version in re.findall(r"^(\S+) +version +([\d.]+)$", printed, re.M):
         assert name == "edfkmeans" or f"{name} {version}" in page
+
+
+def test_every_claim_has_what_shows_it():
+    page = (DOCS / "claims.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| .+? \| .+? \| (.+) \|$", page, re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
+    for number, shown in rows:
+        for file, _, test in (name.partition("::") for name in re.findall(r"`(\S+)`", shown)):
+            assert (DOCS.parent / file).exists(), (number, file)
+            if test:
+                assert f"def {test}(" in (DOCS.parent / file).read_text(encoding="utf-8"), test

@@ -4,6 +4,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -97,3 +98,12 @@ def test_every_python_block_of_the_pages_runs(page, tmp_path, monkeypatch, capsy
             assert shown == [line.rstrip() for line in printed.splitlines()]
     if page == README:
         assert namespace["result"].k == 3
+
+
+def test_the_readme_on_pypi_points_to_nothing_beside_it():
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    shown = README.read_text(encoding="utf-8")
+    for each in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(each["pattern"], each["replacement"], shown)
+    assert "Picture, in the checkout: " in shown
+    assert not re.findall(r"\]\((?!https?:|#)", shown)

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import signal
 import subprocess
@@ -426,7 +427,7 @@ def test_outputs_are_written_together_or_not_at_all(table, monkeypatch, tmp_path
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli_outputs, "about", full)  # the last file of all
     outputs = ["--labels", "l.csv", "--report", "r.html", "--plot", "p.svg", "--json", "j.json"]
-    assert run("select", table, *USED, "--no-confidence", *outputs).exit_code == 1
+    assert run("select", table, *USED, "--no-confidence", *outputs).exit_code == 2
     assert [file.name for file in tmp_path.iterdir()] == [table.name]
 
 
@@ -440,7 +441,9 @@ def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
     labels = tmp_path / "l.parquet"
     with monkeypatch.context() as broken:
         broken.setattr(dask, "write_labels", cut_off)
-        assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 1
+        done = run("select", parquet, *LAZY, "--no-confidence", "--labels", labels)
+        assert done.exit_code == 2
+        assert "Nothing was written: No space left on device." in flat(done)
     assert not list(tmp_path.glob(".l*"))
     assert run("select", parquet, *LAZY, "--no-confidence", "--labels", labels).exit_code == 0
 
@@ -457,3 +460,22 @@ def test_a_reader_that_has_had_enough():
 def test_one_column_at_a_time(table):
     listed = run("select", table, "--drop", "who,group")
     assert "name one column at a time: --drop who --drop group" in flat(listed)
+
+
+def test_names_in_a_locale_without_their_letters(tmp_path):
+    X, _ = blobs(2, n=8)
+    pd.DataFrame(X, columns=["größe", "é", "x"]).to_csv(tmp_path / "tablé.csv", index=False)
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    options = ["--labels", "läbel.csv", "--json", "j.json", "--report", "r.html", "--no-confidence"]
+    done = subprocess.run(
+        [sys.executable, "-m", "edfkmeans", "select", "tablé.csv", *options],
+        cwd=tmp_path, env=os.environ | plain, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "j.json").read_text(encoding="utf-8"))["source"] == "tablé.csv"
+    assert (tmp_path / "läbel.csv").exists()
+    piped = subprocess.run(
+        [sys.executable, "-m", "edfkmeans", "select", "tablé.csv", "--json", "-"],
+        cwd=tmp_path, env=os.environ | plain, capture_output=True,
+    )  # fmt: skip
+    assert json.loads(piped.stdout.decode("ascii"))["columns"] == ["größe", "é", "x"]

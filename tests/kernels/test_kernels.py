@@ -5,11 +5,13 @@ Sizes are chosen for the tiles of 48 rows: less than one, exactly one, a few and
 
 import math
 
+import numba.core.caching
 import numpy as np
 import pytest
 
 import naive
 from edfkmeans.kernels import climb, envelope, hartigan, jumps, lloyd, silhouette, steps, tiles
+from edfkmeans.kernels import compile as compile_module
 from precise import excess_terms
 
 UP, DOWN = 1 + 1e-6, 1 - 1e-6
@@ -609,3 +611,17 @@ def test_clusters_that_are_skipped_do_not_matter(method, spread, sizes):
         terms_of(method, X, labels, pilot, skip=skip) for skip in (True, False)
     )
     np.testing.assert_allclose(looked_at, all_of_them, rtol=1e-12, atol=1e-14)
+
+
+def doubled(x):
+    return 2 * x
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_answer(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", full)
+    function = compile_module.kernel(doubled)
+    assert function(3.0) == 6.0
+    assert function(3) == 6

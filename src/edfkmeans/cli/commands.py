@@ -1,5 +1,6 @@
 """The command line: thin commands over the library."""
 
+import io
 import os
 import shlex
 import sys
@@ -200,7 +201,9 @@ def compare(
     table = found.table.reset_index().astype(object)
     lines = table.where(table.notna(), None).to_dict("records")
     content = about(prepared, seed) | {"criteria": lines}
-    _tell(outputs, outputs.write_comparison(content, lambda: found.plot()[0].figure))
+    with _room():
+        places = outputs.write_comparison(content, lambda: found.plot()[0].figure)
+    _tell(outputs, places)
     if not outputs.to_stdout:
         with _written(outputs):
             from edfkmeans.cli.terminal import show_comparison
@@ -242,8 +245,9 @@ def simulate(
         return
     part = temporary(output)
     try:
-        frame.to_csv(part, index=False)
-        written = place(part, output, overwrite=force)
+        with _room():
+            frame.to_csv(part, index=False)
+            written = place(part, output, overwrite=force)
     finally:
         part.unlink(missing_ok=True)
     print(f"{n} rows in {k} clusters: {written} (the truth is in the column 'cluster').")
@@ -271,6 +275,9 @@ def info() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # letters that a terminal lacks are no error
+            stream.reconfigure(errors="replace")
     try:
         app()
     except SystemExit as end:
@@ -333,7 +340,7 @@ def _open(
         spread=ready.spread,
         ids=pd.Series(name="row", dtype=int),
         kept=pd.RangeIndex(0),
-        source=str(file),
+        source=_shown(str(file)),
         notes=(f"Columns {note} (--scale {scale}).",),
     )
 
@@ -343,7 +350,7 @@ def _read(file: Path, truth: str | None = None, **how: Any) -> "tuple[Prepared, 
     from edfkmeans.cli.preparing import known_column, prepare
     from edfkmeans.cli.reading import read_file
 
-    source = "standard input" if str(file) == "-" else str(file)
+    source = "standard input" if str(file) == "-" else _shown(str(file))
     grouping = None
     frame, notes = read_file(file)
     if truth is not None:
@@ -361,8 +368,9 @@ def _answer(
     if quiet and outputs.json is None and outputs.report is None:
         confidence = False  # no one would see it
     selection = select_k(prepared.X, confidence=confidence, progress=sys.stderr.isatty(), **how)
-    command = shlex.join(["edfkmeans", *sys.argv[1:]])
-    places = outputs.write(selection, prepared, how["random_state"], command)
+    command = _shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
+    with _room():
+        places = outputs.write(selection, prepared, how["random_state"], command)
     _tell(outputs, places)
     if outputs.to_stdout:
         return
@@ -375,6 +383,11 @@ def _answer(
         show_selection(selection, prepared)
         for name, file in places.items():
             print(f"Wrote the {name}: {file}")
+
+
+def _shown(name: str) -> str:
+    """Return a file's name as text: in a locale without its letters Python holds bytes instead."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def _tell(outputs: "Outputs", places: dict[str, Path]) -> None:
@@ -396,6 +409,17 @@ def _told() -> Iterator[None]:
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         _stop(text)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say of a full disk, or one that cannot be written to, that nothing was written."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads standard output has had enough
+        raise
+    except OSError as error:
+        _stop(f"Nothing was written: {error.strerror or error}. Make room, or name another place.")
 
 
 @contextmanager

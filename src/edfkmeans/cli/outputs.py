@@ -108,7 +108,8 @@ class Outputs:
         if self.plot is not None:
             figure().savefig(self.plot, dpi=150)
         if self.json is not None:
-            text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+            plain = self.to_stdout and "utf" not in (sys.stdout.encoding or "").lower()
+            text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=plain) + "\n"
             if self.to_stdout:
                 sys.stdout.write(text)
             else:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile without the GIL, cached on disk where any cache folder can be written."""
     function.__qualname__ += f"_{_VERSION}"
     try:
-        return _compile(cache=True)(function)
+        compiled = _compile(cache=True)(function)
     except RuntimeError:  # numba found no folder it may write to: compile in every process
         return _compile()(function)
+    save = compiled._cache.save_overload
+
+    def save_if_there_is_room(*overload: Any) -> None:
+        with suppress(OSError):  # a full disk costs time, not the answer
+            save(*overload)
+
+    compiled._cache.save_overload = save_if_there_is_room
+    return compiled
