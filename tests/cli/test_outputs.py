@@ -163,3 +163,44 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(table, tmp_path
     assert "--engine dask needs dask." in done.output
     assert "pip install '.[dask]'" in done.output
     assert "edfkmeans[" not in done.output
+
+
+@pytest.mark.parametrize(
+    "ids, kept",
+    [
+        ([f"{i:05d}" for i in range(36)], None),
+        (["NA", "", *(f"{i}" for i in range(34))], None),
+        (["1e5", "1.10", *(f"{i}.0" for i in range(34))], None),
+        ([str(2**60 + i) for i in range(36)], [2**60 + i for i in range(36)]),
+        ([str(i) for i in range(-3, 33)], list(range(-3, 33))),
+    ],
+    ids=["zeros in front", "NA", "decimals", "large", "numbers"],
+)
+def test_ids_of_a_text_file_are_as_they_were_written(table, ids, kept, tmp_path):
+    source, labels = tmp_path / "t.csv", tmp_path / "o.parquet"
+    table.assign(who=ids).to_csv(source, index=False, na_rep="NA")
+    done = run("select", source, "--id", "who", "--labels", labels, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    assert read(labels).who.tolist() == (ids if kept is None else kept)
+
+
+@pytest.mark.parametrize(
+    "index, names",
+    [
+        (pd.RangeIndex(1000, 1036, name="customer"), list(range(1000, 1036))),
+        (pd.RangeIndex(50, 86), list(range(50, 86))),
+        (pd.RangeIndex(36), list(range(1, 37))),
+        (
+            pd.MultiIndex.from_product([["a", "b"], range(18)]),
+            [f"{a} / {i}" for a in "ab" for i in range(18)],
+        ),
+    ],
+    ids=["named", "filtered", "plain", "two levels"],
+)
+def test_an_index_of_numbers_is_kept_unless_it_counts_rows(table, index, names, tmp_path):
+    source, labels = tmp_path / "t.parquet", tmp_path / "o.parquet"
+    table.drop(columns="who").set_index(index).to_parquet(source)
+    done = run("select", source, "--labels", labels, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    assert read(labels).iloc[:, 0].tolist() == names
+    assert read(labels).columns[0] == (index.name or "row")

@@ -352,7 +352,7 @@ def _read(file: Path, truth: str | None = None, **how: Any) -> "tuple[Prepared, 
 
     source = "standard input" if str(file) == "-" else _shown(str(file))
     grouping = None
-    frame, notes = read_file(file)
+    frame, notes = read_file(file, how.get("id_column"))
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
     prepared = prepare(frame, source, notes=notes, **how)

@@ -70,9 +70,13 @@ def prepare(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
         )
     ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
-    own_index = not isinstance(index, pd.RangeIndex)  # as a Parquet file of pandas may have
+    # A Parquet file of pandas may have an index that is more than the number of the row.
+    own_index = index.name is not None or not index.equals(pd.RangeIndex(len(index)))
     if own_index and id_column in (None, index.name):
-        ids = pd.Series(index.to_flat_index(), index=frame.index, name=index.name or "row")
+        rows = index.to_flat_index()
+        if index.nlevels > 1:
+            rows = rows.map(lambda parts: " / ".join(map(str, parts)))
+        ids = pd.Series(rows, index=frame.index, name=index.name or "row")
         told.append("The table's index names the rows: taken as their id.")
     elif id_column is not None:
         ids = frame[known_column(frame, id_column, "--id", source)]

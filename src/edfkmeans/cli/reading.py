@@ -21,6 +21,11 @@ from edfkmeans.rows.arguments import some
 
 _SEPARATORS = (",", ";", "\t", "|")
 _LINES_LOOKED_AT = 200
+# What pandas reads as missing.
+_GAPS = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+]  # fmt: skip
 _ARROW_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 
 
@@ -28,8 +33,12 @@ class BadFileError(ValueError):
     """The file cannot be used as it is; the message says why and what to do."""
 
 
-def read_file(place: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def read_file(
+    place: str | Path, id_column: str | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read a table: CSV or TSV (also .gz), Parquet, Feather, NPY or NPZ; ``-`` is standard input.
+
+    The column of ids is kept as it is written: ``007`` and ``NA`` are names.
 
     Returns
     -------
@@ -58,7 +67,7 @@ def read_file(place: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         )
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
         return _checked(_numpy(content, source), source), ()
-    return _text(_as_utf8(content, source), source)
+    return _text(_as_utf8(content, source), source, id_column)
 
 
 def _content(place: str | Path, source: str) -> bytes:
@@ -148,7 +157,9 @@ def _first_lines(content: bytes) -> list[str]:
     return list(islice((line for line in lines if line.strip()), _LINES_LOOKED_AT))
 
 
-def _text(content: bytes, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _text(
+    content: bytes, source: str, id_column: str | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
     start = re.match(rb"\s*\n", content)  # a first line of tabs is no header
     content = content[start.end() :] if start else content
@@ -184,6 +195,11 @@ def _text(content: bytes, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
             f"{separator!r}, and numbers need a decimal point."
         )
     options: dict[str, Any] = {"sep": r"\s+" if separator == " " else separator}
+    columns = [field.strip() for field in fields[0]]
+    named = header and id_column is not None and id_column in columns
+    if named:
+        gaps = {name: _GAPS for name in columns if name != id_column}
+        options |= {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
     try:
         with warnings.catch_warnings():
             # Rows with more fields than the header has would be cut short with a warning.
@@ -201,7 +217,17 @@ def _text(content: bytes, source: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
             )
     except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
+    if named:
+        frame[id_column] = _whole_numbers(frame[id_column])
     return _checked(frame, source), tuple(notes)
+
+
+def _whole_numbers(texts: pd.Series) -> pd.Series:
+    """Turn texts into whole numbers if that loses nothing, such as a zero in front."""
+    numbers = pd.to_numeric(texts, errors="coerce")
+    if numbers.isna().any() or not pd.api.types.is_integer_dtype(numbers):
+        return texts
+    return numbers if (numbers.astype(str) == texts).all() else texts
 
 
 def _reason(error: Exception) -> str:
