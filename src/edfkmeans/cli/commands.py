@@ -2,29 +2,32 @@
 
 import io
 import os
-import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated
 
 from edfkmeans._extras import needs
 
 try:
+    import rich  # noqa: F401 - what the commands print with
     import typer
-    from rich.console import Console
 except ImportError:  # pragma: no cover - depends on what is installed
     sys.exit(needs("The command line", "typer and rich", "cli"))
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from edfkmeans.cli.outputs import Outputs
-    from edfkmeans.cli.preparing import Prepared
-
 from edfkmeans import __version__
 from edfkmeans.cli import options
+from edfkmeans.cli.running import (
+    answer,
+    check_dask,
+    check_rule,
+    open_table,
+    read_table,
+    room_told,
+    stop,
+    tell_places,
+    told,
+    written,
+)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -71,15 +74,15 @@ def select(
     """
     from edfkmeans.cli.outputs import Outputs
 
-    _check_rule(method, rule)
+    check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, force)
     how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
-    with _told():
+    with told():
         outputs.check(file)
         if engine == "memory":
             if scheduler is not None:
-                _stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
-            prepared, _ = _read(
+                stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
+            prepared, _ = read_table(
                 file,
                 columns=columns,
                 drop=drop,
@@ -88,17 +91,17 @@ def select(
                 missing=missing,
                 scale=scale,
             )
-            _answer(prepared, outputs, quiet, confidence, **how)
+            answer(prepared, outputs, quiet, confidence, **how)
             return
-        _check_dask(labels, encode, missing, id_column, scale)
+        check_dask(labels, encode, missing, id_column, scale)
         try:
             from edfkmeans.engines.dask_files import connected
         except ImportError:
-            _stop(needs("--engine dask", "dask", "dask"))
+            stop(needs("--engine dask", "dask", "dask"))
 
         with connected(scheduler):
-            prepared = _open(file, columns, drop, scale)
-            _answer(prepared, outputs, quiet, confidence, **how)
+            prepared = open_table(file, columns, drop, scale)
+            answer(prepared, outputs, quiet, confidence, **how)
 
 
 @app.command()
@@ -125,12 +128,12 @@ def demo(
     from edfkmeans.cli.outputs import Outputs
     from edfkmeans.cli.preparing import prepare
 
-    _check_rule(method, rule)
+    check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, force)
-    with _told():
+    with told():
         outputs.check()
         prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
-        _answer(
+        answer(
             prepared, outputs, quiet, confidence,
             k_max=k_max, method=method, rule=rule, random_state=seed, n_jobs=jobs,
         )  # fmt: skip
@@ -176,10 +179,10 @@ def compare(
 
     outputs = Outputs(json=json_file, plot=plot, force=force)
     if truth is not None and truth == id_column:
-        _stop(f"--truth {truth!r} is the --id column too. Name another one.")
-    with _told():
+        stop(f"--truth {truth!r} is the --id column too. Name another one.")
+    with told():
         outputs.check(file)
-        prepared, grouping = _read(
+        prepared, grouping = read_table(
             file,
             truth,
             columns=columns,
@@ -201,11 +204,11 @@ def compare(
     table = found.table.reset_index().astype(object)
     lines = table.where(table.notna(), None).to_dict("records")
     content = about(prepared, seed) | {"criteria": lines}
-    with _room():
+    with room_told():
         places = outputs.write_comparison(content, lambda: found.plot()[0].figure)
-    _tell(outputs, places)
+    tell_places(outputs, places)
     if not outputs.to_stdout:
-        with _written(outputs):
+        with written(outputs):
             from edfkmeans.cli.terminal import show_comparison
 
             show_comparison(found, prepared)
@@ -234,7 +237,7 @@ def simulate(
     from edfkmeans.rows.arguments import check_one_of
     from edfkmeans.simulate import simulate as draw
 
-    with _told():
+    with told():
         check_one_of("SCHEME", scheme, options.SCHEMES)
         if str(output) != "-":
             check_output(output, force)
@@ -245,7 +248,7 @@ def simulate(
         return
     part = temporary(output)
     try:
-        with _room():
+        with room_told():
             frame.to_csv(part, index=False)
             written = place(part, output, overwrite=force)
     finally:
@@ -286,155 +289,3 @@ def main() -> None:
         # Whoever read has had enough, such as `| head`: for typer that is an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-
-
-def _check_rule(method: options.Method, rule: options.Rule) -> None:
-    if method == "combined" and rule is not None:
-        _stop(
-            f"--rule {rule} is for --method paper and --method naive; the method combined "
-            "has its own. Leave --rule out, or add --method paper."
-        )
-
-
-def _check_dask(
-    labels: Path | None,
-    encode: bool,
-    missing: options.Missing,
-    id_column: str | None,
-    scale: options.Scale,
-) -> None:
-    """Refuse what is only done to rows in memory."""
-    for option, given in (
-        ("--encode", encode),
-        ("--missing", missing is not None),
-        ("--id", id_column is not None),
-        ("--scale robust", scale == "robust"),
-    ):
-        if given:
-            _stop(f"{option} is for rows in memory. Do it before, or leave --engine dask out.")
-    if labels is not None and labels.suffix.lower() == ".csv":
-        _stop(f"--labels {labels}: with --engine dask labels are Parquet. Name a .parquet folder.")
-
-
-def _open(
-    file: Path, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
-) -> "Prepared":
-    """Open a file that need not fit in memory."""
-    import pandas as pd
-
-    from edfkmeans.cli.preparing import Prepared, chosen_columns
-    from edfkmeans.engines.dask_files import open_lazily, scaled
-
-    try:
-        frame = open_lazily(file)
-    except FileNotFoundError:
-        _stop(f"There is no file {file}. Check the name and the folder.")
-    if columns or drop:
-        frame = chosen_columns(frame, columns, drop, None, str(file))
-    ready = scaled(frame, scale, progress=sys.stderr.isatty())
-    note = "standardised" if scale == "standard" else "as they are"
-    return Prepared(
-        X=ready.X,
-        names=[str(name) for name in ready.names],
-        offset=ready.offset,
-        spread=ready.spread,
-        ids=pd.Series(name="row", dtype=int),
-        kept=pd.RangeIndex(0),
-        source=_shown(str(file)),
-        notes=(f"Columns {note} (--scale {scale}).",),
-    )
-
-
-def _read(file: Path, truth: str | None = None, **how: Any) -> "tuple[Prepared, pd.Series | None]":
-    """Read a file and prepare its rows; also a column with a known grouping."""
-    from edfkmeans.cli.preparing import known_column, prepare
-    from edfkmeans.cli.reading import read_file
-
-    source = "standard input" if str(file) == "-" else _shown(str(file))
-    grouping = None
-    frame, notes = read_file(file, how.get("id_column"))
-    if truth is not None:
-        grouping = frame.pop(known_column(frame, truth, "--truth", source))
-    prepared = prepare(frame, source, notes=notes, **how)
-    return prepared, None if grouping is None else grouping.iloc[prepared.kept]
-
-
-def _answer(
-    prepared: "Prepared", outputs: "Outputs", quiet: bool, confidence: bool, **how: Any
-) -> None:
-    """Choose, write what is asked for, and show."""
-    from edfkmeans.selection import select_k
-
-    if quiet and outputs.json is None and outputs.report is None:
-        confidence = False  # no one would see it
-    selection = select_k(prepared.X, confidence=confidence, progress=sys.stderr.isatty(), **how)
-    command = _shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
-    with _room():
-        places = outputs.write(selection, prepared, how["random_state"], command)
-    _tell(outputs, places)
-    if outputs.to_stdout:
-        return
-    with _written(outputs):
-        if quiet:
-            print(selection.k)
-            return
-        from edfkmeans.cli.terminal import show_selection
-
-        show_selection(selection, prepared)
-        for name, file in places.items():
-            print(f"Wrote the {name}: {file}")
-
-
-def _shown(name: str) -> str:
-    """Return a file's name as text: in a locale without its letters Python holds bytes instead."""
-    return os.fsencode(name).decode(errors="replace")
-
-
-def _tell(outputs: "Outputs", places: dict[str, Path]) -> None:
-    """Say of files that could not bear the name asked for where they are."""
-    for name, file in places.items():
-        asked = outputs.named[name]
-        if file != asked:
-            print(
-                f"{asked} appeared while this ran and was left alone: the {name} is in {file}.",
-                file=sys.stderr,
-            )
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn what is wrong with a file or an option into a message."""
-    try:
-        yield
-    except (ValueError, TypeError, ImportError) as error:
-        text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
-        _stop(text)
-
-
-@contextmanager
-def _room() -> Iterator[None]:
-    """Say of a full disk, or one that cannot be written to, that nothing was written."""
-    try:
-        yield
-    except BrokenPipeError:  # whoever reads standard output has had enough
-        raise
-    except OSError as error:
-        _stop(f"Nothing was written: {error.strerror or error}. Make room, or name another place.")
-
-
-@contextmanager
-def _written(outputs: "Outputs") -> Iterator[None]:
-    """Say of an interrupt that comes after the files that they are there."""
-    try:
-        yield
-    except SystemExit:
-        if outputs.named:
-            print("\nInterrupted; the files were written.", file=sys.stderr)
-            raise typer.Exit(130) from None
-        raise
-
-
-def _stop(message: str) -> NoReturn:
-    """Say what is wrong and leave with the exit code for bad input."""
-    Console(stderr=True).print(message, style="red", highlight=False, markup=False, soft_wrap=True)
-    raise typer.Exit(2)

@@ -1,0 +1,175 @@
+"""What the commands share: reading, answering, writing, and words for what goes wrong."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from edfkmeans.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from edfkmeans.cli.outputs import Outputs
+    from edfkmeans.cli.preparing import Prepared
+
+
+def check_rule(method: options.Method, rule: options.Rule) -> None:
+    """Refuse a rule for a method that has its own."""
+    if method == "combined" and rule is not None:
+        stop(
+            f"--rule {rule} is for --method paper and --method naive; the method combined "
+            "has its own. Leave --rule out, or add --method paper."
+        )
+
+
+def check_dask(
+    labels: Path | None,
+    encode: bool,
+    missing: options.Missing,
+    id_column: str | None,
+    scale: options.Scale,
+) -> None:
+    """Refuse what is only done to rows in memory."""
+    for option, given in (
+        ("--encode", encode),
+        ("--missing", missing is not None),
+        ("--id", id_column is not None),
+        ("--scale robust", scale == "robust"),
+    ):
+        if given:
+            stop(f"{option} is for rows in memory. Do it before, or leave --engine dask out.")
+    if labels is not None and labels.suffix.lower() == ".csv":
+        stop(f"--labels {labels}: with --engine dask labels are Parquet. Name a .parquet folder.")
+
+
+def open_table(
+    file: Path, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
+) -> "Prepared":
+    """Open a file that need not fit in memory."""
+    import pandas as pd
+
+    from edfkmeans.cli.preparing import Prepared, chosen_columns
+    from edfkmeans.engines.dask_files import open_lazily, scaled
+
+    try:
+        frame = open_lazily(file)
+    except FileNotFoundError:
+        stop(f"There is no file {file}. Check the name and the folder.")
+    if columns or drop:
+        frame = chosen_columns(frame, columns, drop, None, str(file))
+    ready = scaled(frame, scale, progress=sys.stderr.isatty())
+    note = "standardised" if scale == "standard" else "as they are"
+    return Prepared(
+        X=ready.X,
+        names=[str(name) for name in ready.names],
+        offset=ready.offset,
+        spread=ready.spread,
+        ids=pd.Series(name="row", dtype=int),
+        kept=pd.RangeIndex(0),
+        source=shown(str(file)),
+        notes=(f"Columns {note} (--scale {scale}).",),
+    )
+
+
+def read_table(
+    file: Path, truth: str | None = None, **how: Any
+) -> "tuple[Prepared, pd.Series | None]":
+    """Read a file and prepare its rows; also a column with a known grouping."""
+    from edfkmeans.cli.preparing import known_column, prepare
+    from edfkmeans.cli.reading import read_file
+
+    source = "standard input" if str(file) == "-" else shown(str(file))
+    grouping = None
+    frame, notes = read_file(file, how.get("id_column"))
+    if truth is not None:
+        grouping = frame.pop(known_column(frame, truth, "--truth", source))
+    prepared = prepare(frame, source, notes=notes, **how)
+    return prepared, None if grouping is None else grouping.iloc[prepared.kept]
+
+
+def answer(
+    prepared: "Prepared", outputs: "Outputs", quiet: bool, confidence: bool, **how: Any
+) -> None:
+    """Choose, write what is asked for, and show."""
+    from edfkmeans.selection import select_k
+
+    if quiet and outputs.json is None and outputs.report is None:
+        confidence = False  # no one would see it
+    selection = select_k(prepared.X, confidence=confidence, progress=sys.stderr.isatty(), **how)
+    command = shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
+    with room_told():
+        places = outputs.write(selection, prepared, how["random_state"], command)
+    tell_places(outputs, places)
+    if outputs.to_stdout:
+        return
+    with written(outputs):
+        if quiet:
+            print(selection.k)
+            return
+        from edfkmeans.cli.terminal import show_selection
+
+        show_selection(selection, prepared)
+        for name, file in places.items():
+            print(f"Wrote the {name}: {file}")
+
+
+def shown(name: str) -> str:
+    """Return a file's name as text: in a locale without its letters Python holds bytes instead."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def tell_places(outputs: "Outputs", places: dict[str, Path]) -> None:
+    """Say of files that could not bear the name asked for where they are."""
+    for name, file in places.items():
+        asked = outputs.named[name]
+        if file != asked:
+            print(
+                f"{asked} appeared while this ran and was left alone: the {name} is in {file}.",
+                file=sys.stderr,
+            )
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what is wrong with a file or an option into a message."""
+    try:
+        yield
+    except (ValueError, TypeError, ImportError) as error:
+        text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
+        stop(text)
+
+
+@contextmanager
+def room_told() -> Iterator[None]:
+    """Say of a full disk, or one that cannot be written to, that nothing was written."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads standard output has had enough
+        raise
+    except OSError as error:
+        stop(f"Nothing was written: {error.strerror or error}. Make room, or name another place.")
+
+
+@contextmanager
+def written(outputs: "Outputs") -> Iterator[None]:
+    """Say of an interrupt that comes after the files that they are there."""
+    try:
+        yield
+    except SystemExit:
+        if outputs.named:
+            print("\nInterrupted; the files were written.", file=sys.stderr)
+            raise typer.Exit(130) from None
+        raise
+
+
+def stop(message: str) -> NoReturn:
+    """Say what is wrong and leave with the exit code for bad input."""
+    Console(stderr=True).print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(2)
