@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?=
 OPTIONS ?=
 
-.PHONY: run test test-matrix mutation setup lint audit docs docs-pictures bench load reproduce results dist clean
+.PHONY: run test test-matrix mutation setup lint audit docs docs-pictures bench load judge choosers reproduce results dist clean
 
 run: $(VENV)/.run
 ifeq ($(DATA),)
@@ -105,6 +105,21 @@ bench: $(VENV)/.dev
 results: $(VENV)/.dev
 	$(BIN)/python experiments/provenance.py run
 	$(BIN)/python benchmarks/tables.py
+
+# The judge's model, from nothing: about an hour on two cores, goes on where it was stopped.
+judge: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'lightgbm==4.7.*'
+	$(BIN)/python experiments/judge.py --check
+
+# How many clusters, by other packages: their environment, and the study (some two hours, resumable).
+CHOOSERS := build/choosers-env
+choosers: $(VENV)/.dev
+	[ -x $(CHOOSERS)/bin/python ] || $(PYTHON) -m venv $(CHOOSERS)
+	$(CHOOSERS)/bin/python -m pip install --quiet 'wheel<0.45' 'setuptools<80' 'scipy>=1.17'
+	$(CHOOSERS)/bin/python -m pip install --quiet --editable . compsil==0.1.4 yellowbrick==1.5
+	$(CHOOSERS)/bin/python -m pip install --quiet --no-deps clustpy==0.0.3
+	$(CHOOSERS)/bin/python -m pip install --quiet --no-build-isolation gap-stat==2.0.3
+	$(BIN)/python benchmarks/choosers.py
 
 # The paper's tables and figures; PROFILE=smoke for a version of two minutes that needs no data.
 PROFILE ?= full

@@ -45,10 +45,11 @@ def page(name: str) -> dict[str, Any]:
 
 
 def wine() -> Any:
-    """Draw the BIC curve of scikit-learn's wine data."""
+    """Draw the choice for scikit-learn's wine data."""
     X = StandardScaler().fit_transform(load_wine().data)
-    ax = select_k(X, random_state=0).plot()
-    ax.set_title("178 wines, 13 measurements: how many clusters?", loc="left")
+    result = select_k(X, random_state=0)
+    ax = result.plot()
+    ax.set_title(f"178 wines, 13 measurements: {result.headline}", loc="left")
     return ax.figure
 
 

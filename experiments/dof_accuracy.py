@@ -77,7 +77,7 @@ def estimates(X, seed):
     path_seconds = time.perf_counter() - start
     ks = range(1, K_MAX + 1)
     found, seconds = {"k d": [float(k * X.shape[1]) for k in ks]}, {"k d": 0.0}
-    last, chosen = K_MAX + 1, select_k(X, path=path, random_state=seed).k
+    last, chosen = K_MAX + 1, select_k(X, path=path, method="combined", random_state=seed).k
     # So coarse a precision ends the bootstrap with its first eight draws.
     eight = {"method": "bootstrap", "precision": 0.99, "random_state": seed}
     ways = {

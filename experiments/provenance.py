@@ -21,6 +21,7 @@ PACKAGE = ROOT / "src" / "edfkmeans"
 # What numbers hang on, from the lowest room up.
 FITS = ("_streams.py", "rows", "engines", "fits", "kernels")
 COUNTS = (*FITS, "dof")
+LEARNED = (*COUNTS, "criteria", "choosing/evidence.py", "choosing/looks.py")
 ANSWERS = (*COUNTS, "criteria", "choosing", "structure.py", "selection.py", "comparison.py")
 SETS = os.environ.get("EDFKMEANS_DATA", "../shared/benchmark")
 BEST = "../shared/reference/best_known_inertia.csv"
@@ -35,6 +36,23 @@ RESULTS = {
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), FITS),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), (".",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ANSWERS),
+    "experiments/results/judge.csv": ("experiments/judge.py", ("--check",), LEARNED),
+    "experiments/results/measured_sets.csv": (
+        "experiments/measured.py",
+        ("--part", "sets"),
+        ANSWERS,
+    ),
+    "experiments/results/measured_simulated.csv": (
+        "experiments/measured.py",
+        ("--part", "simulated"),
+        ANSWERS,
+    ),
+    "experiments/results/measured_steady.csv": (
+        "experiments/measured.py",
+        ("--part", "steady"),
+        ANSWERS,
+    ),
+    "experiments/results/one_or_more.csv": ("experiments/one_or_more.py", (), ANSWERS),
     "experiments/results/no_structure.csv": ("experiments/no_structure.py", (), ANSWERS),
     "experiments/results/one_cluster.csv": ("experiments/one_cluster.py", (), ANSWERS),
     "experiments/results/reproduction/runs.json": ("experiments/reproduce.py", (), ANSWERS),
@@ -45,12 +63,16 @@ MARK = re.compile(r"^# commit \S+, (sources|unfinished) ([0-9a-f]{12})$", re.MUL
 
 def digest(script, parts):
     """Return a digest of a script and of some parts of the package."""
-    files = [ROOT / script]
+    files, models = [ROOT / script], []
     for part in parts:
         place = PACKAGE / part
         files += sorted(place.rglob("*.py")) if place.is_dir() else [place]
+        models += sorted(place.rglob("*.npz")) if place.is_dir() else []
     text = "\n".join(bare(file.read_text(encoding="utf-8")) for file in files)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    found = hashlib.sha256(text.encode())
+    for model in models:
+        found.update(model.read_bytes())
+    return found.hexdigest()[:12]
 
 
 def bare(source):

@@ -96,7 +96,7 @@ def cluster(content):
     from edfkmeans.criteria.separation import silhouettes
 
     take = atheris.FuzzedDataProvider(content)
-    what, method = take.ConsumeIntInRange(0, 6), take.ConsumeIntInRange(0, 2)
+    what, method = take.ConsumeIntInRange(0, 6), take.ConsumeIntInRange(0, 3)
     k_max, dtype = take.ConsumeIntInRange(1, 5), (float, np.float32)[take.ConsumeBool()]
     n, d, any_bits = take.ConsumeIntInRange(1, 24), take.ConsumeIntInRange(1, 4), take.ConsumeBool()
     labels, pilot = (take.ConsumeIntListInRange(n, 0, most) for most in (3, 7))
@@ -129,7 +129,7 @@ def cluster(content):
             found = edfkmeans.compare(X, [names[sum(labels) % len(names)]], k_max=k_max, **common)
             assert found.table.k.dropna().between(1, k_max).all(), "k out of range"
         else:
-            rule = ("paper", "naive", "combined")[method]
+            rule = ("paper", "naive", "combined", "judge")[method]
             found = edfkmeans.select_k(X, k_max, method=rule, **common)
             assert 1 <= found.k <= k_max, "k out of range"
             assert np.isfinite(found.table.inertia).all(), "inertia is not finite"

@@ -43,8 +43,8 @@ def draw(rng):
 def select(X, rng, folder):
     """Select with a random method."""
     options = {
-        "method": rng.choice(["combined", "paper", "naive"]),
-        "confidence": rng.random() < 0.3,
+        "method": rng.choice(["judge", "combined", "paper", "naive"]),
+        "resample": rng.random() < 0.3,
     }
     edfkmeans.select_k(X, 8, random_state=int(rng.integers(99)), **options)
 

@@ -48,7 +48,7 @@ PARTS = {
             "(in_memory and not iris)",
             "brute",
             "cheap",
-            "confidence",
+            "resample",
             "every_criterion",
             "any_labels",
             "rounded",
@@ -58,7 +58,7 @@ PARTS = {
     ),
     "kernels": (
         ["kernels/*"],
-        ["kernels/kernels", "dof/degrees_of_freedom", "dof/numbers"],
+        ["kernels/kernels", "dof/degrees_of_freedom", "dof/numbers", "criteria/saddles"],
         [
             "bootstrap",
             "noise",

@@ -328,3 +328,43 @@ def exact_excess(X, labels, pilot_labels):
         )
         for i in range(n)
     ]
+
+
+def saddle_ratios(X, labels, centers=None):
+    """For every cluster the highest saddle ratio with one of the three nearest others.
+
+    The rows of both lie somewhere on the line from one centre, at 0, to the other, at 1. Each is
+    shared out between the two nearest of the places -0.5, -0.45, .., 1.5, by its distance to them;
+    beyond the ends there are none. A Gaussian kernel of width 0.1 turns that into a density at
+    every place. The ratio is the lowest density from 0.3 to 0.7 over the lesser of the highest from
+    -0.2 to 0.25 and from 0.75 to 1.2; at most 2.
+    """
+    mu = centroids(X, labels) if centers is None else [[float(v) for v in row] for row in centers]
+    k = len(mu)
+
+    def ratio(one, other):
+        line = [b - a for a, b in zip(mu[one], mu[other], strict=True)]
+        squared = math.fsum(v * v for v in line)
+        shares = [0.0] * 41
+        for x, label in zip(X, labels, strict=True):
+            if label not in (one, other):
+                continue
+            along = math.fsum((float(x[j]) - mu[one][j]) * line[j] for j in range(len(line)))
+            place = (along / squared + 0.5) * 20
+            for b in range(41):
+                shares[b] += max(0.0, 1.0 - abs(place - b))
+        density = [
+            math.fsum(
+                share * math.exp(-(((b - other_b) / 2) ** 2) / 2)
+                for other_b, share in enumerate(shares)
+            )
+            for b in range(41)
+        ]
+        ends = min(max(density[6:16]), max(density[25:35]))
+        return min(2.0, min(density[16:25]) / max(ends, 1e-12))
+
+    highest = []
+    for c in range(k):
+        others = sorted((distance(mu[c], mu[o]), o) for o in range(k) if o != c)
+        highest.append(max(ratio(min(c, o), max(c, o)) for _, o in others[:3]))
+    return highest

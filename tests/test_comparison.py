@@ -21,7 +21,7 @@ def everything():
 def test_everything_on_one_page(everything):
     found = everything[2]
     assert set(registered()) == set(found.table.index)
-    for name in ("bic", "silhouette", "calinski-harabasz", "gap", "gap-plain", "jump",
+    for name in ("judge", "bic", "silhouette", "calinski-harabasz", "gap", "gap-plain", "jump",
                  "prediction-strength", "stability"):  # fmt: skip
         assert found.table.loc[name, "k"] == 3, name
         assert found.table.loc[name, "ari"] == pytest.approx(1.0)

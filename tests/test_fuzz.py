@@ -256,13 +256,15 @@ def test_any_array_with_any_labels(X, labels, pilot, method):
 @given(
     ODD,
     st.sampled_from([None, 1, 2, 3, 0, -1, 2.5, "a"]),
-    st.sampled_from(["paper", "naive", "combined"]),
+    st.sampled_from(["paper", "naive", "combined", "judge"]),
 )
 def test_any_array_to_choose_for(X, k_max, method):
     found = meant(select_k, X, k_max, method=method, random_state=0, n_jobs=1)
     if found is not None:
         assert 1 <= found.k <= found.k_max
         assert np.isfinite(found.table.inertia).all()
+        if found.confidence is not None:
+            assert found.confidence.stack().between(0, 1).all()
 
 
 @few
@@ -341,8 +343,9 @@ for name, X in tables.items():
                 dof = degrees_of_freedom(X, path.labels(k), path.labels(5), method=method)
                 assert np.isfinite(dof.total), (name, k, method)
             silhouettes(X, path.labels(k))
-    found = select_k(X, path=path, random_state=0, n_jobs=1)
-    assert 1 <= found.k <= 4
+    for method in ("judge", "combined"):
+        found = select_k(X, path=path, method=method, random_state=0, n_jobs=1)
+        assert 1 <= found.k <= 4
     compare(X, path=path, criteria=["gap", "gap-plain", "silhouette"], random_state=0, n_jobs=1)
 print("within bounds")
 """

@@ -22,6 +22,7 @@ def closed():
 
 
 DRAWN = {
+    "plot_choice": lambda X, s, **o: plots.plot_choice(s, **o),
     "plot_bic": lambda X, s, **o: plots.plot_bic(s, **o),
     "plot_dof": lambda X, s, **o: plots.plot_dof(s, **o),
     "plot_inertia": lambda X, s, **o: plots.plot_inertia(s, **o),
@@ -47,6 +48,28 @@ def test_what_is_drawn_is_in_the_table(found):
     np.testing.assert_array_equal(raw.get_ydata(), result.table["dof_raw"])
     np.testing.assert_array_equal(smooth.get_ydata(), result.table["dof"])
     np.testing.assert_array_equal(naive.get_ydata(), 3 * np.arange(1, 7))
+
+
+def test_the_choice_is_drawn_with_how_sure_it_is(found):
+    _, result = found
+    ax = plots.plot_choice(result)
+    confidence = result.confidence
+    assert [bar.get_height() for bar in ax.patches] == confidence["agreement"].tolist()
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), confidence["near"])
+    darkest = max(ax.patches, key=lambda bar: bar.get_alpha())
+    assert darkest.get_x() + darkest.get_width() / 2 == pytest.approx(result.k)
+    for k, bar in zip(confidence.index, ax.patches, strict=True):
+        assert (bar.get_alpha() > 0.25) == (k in result.as_good)
+    assert ax.get_title(loc="left") == result.headline
+    bic, valleys = ax.figure.axes[-1].lines
+    np.testing.assert_array_equal(bic.get_ydata(), result.table["bic"])
+    assert set(valleys.get_xdata()) <= set(range(2, 6))
+
+
+def test_a_choice_of_one_or_of_few_can_be_drawn():
+    cloud = np.random.default_rng(0).normal(size=(40, 2))
+    for k_max in (1, 2):
+        assert len(plots.plot_choice(select_k(cloud, k_max, random_state=0)).patches) == k_max
 
 
 def test_scatter_shows_each_row_once_in_its_cluster(found):
@@ -90,6 +113,9 @@ def test_messages(found):
         plots.plot_scatter(result, X[:5])
     with pytest.raises(ValueError, match="names has 1 entries, but X has 3 columns"):
         plots.plot_profiles(result, ["a"])
+    former = select_k(X, path=result.path, method="combined", random_state=0)
+    with pytest.raises(ValueError, match="made by method='combined', which gives no expected"):
+        plots.plot_choice(former)
     comparison = compare(X, ["bic", "jump"], k_max=5, random_state=0)
     with pytest.raises(ValueError, match="axes has 1 entries, but there are 2 curves"):
         comparison.plot(axes=[pyplot.subplots()[1]])

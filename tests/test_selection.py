@@ -94,14 +94,25 @@ def test_rules_differ_where_one_cluster_has_the_lowest_bic():
     assert r_package.rule == "r-package"
 
 
-def test_a_shorter_k_max_on_the_same_path(wine):
+@pytest.mark.parametrize("method", ["combined", "paper", "naive"])
+def test_a_shorter_k_max_on_the_same_path(method, wine):
     path = fit_path(wine, k_max=12, random_state=0)
-    short = select_k(wine, k_max=6, path=path, random_state=0)
+    short = select_k(wine, k_max=6, path=path, method=method, random_state=0)
     labels = {k: path.labels(k) for k in range(1, 8)}
-    assert short.k_max == 6
+    own = KMeansPath.from_labels(wine, labels)
+    assert short.k_max == short.path.k_max == 6
     pd.testing.assert_frame_equal(
-        short.table, select_k(wine, path=KMeansPath.from_labels(wine, labels), random_state=0).table
+        short.table, select_k(wine, path=own, method=method, random_state=0).table
     )
+
+
+def test_the_judge_sees_the_whole_path_whatever_k_max(wine):
+    path = fit_path(wine, k_max=12, random_state=0)
+    whole = select_k(wine, path=path, random_state=0)
+    short = select_k(wine, k_max=6, path=path, random_state=0)
+    assert short.path is path
+    assert (short.k_max, short.path.k_max) == (6, 12)
+    pd.testing.assert_frame_equal(short.table, whole.table.loc[:6])
 
 
 def test_same_seed_same_answer_in_another_process_and_with_other_threads(wine):
@@ -131,13 +142,17 @@ def test_selection_pickles(wine):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"method": "magic"}, r"method='magic' must be one of \['combined', 'paper', 'naive'\]"),
+        (
+            {"method": "magic"},
+            r"method='magic' must be one of \['judge', 'combined', 'paper', 'naive'\]",
+        ),
         (
             {"method": "paper", "rule": "magic"},
             r"rule='magic' must be one of \['paper', 'r-package', 'lowest'\]",
         ),
         ({"method": "naive", "rule": ["paper"]}, "rule=.* must be one of"),
-        ({"rule": "paper"}, "rule='paper' is for methods 'paper' and 'naive'"),
+        ({"rule": "paper"}, "rule='paper' is for methods 'paper' and 'naive'; method='judge' has"),
+        ({"method": "combined", "rule": "paper"}, "method='combined' has its own"),
         ({"k_max": 177}, "pilot of 178 clusters, which fits the 178 distinct rows of X without"),
         ({"k_max": 178}, r"k_max=178 needs at least 179 distinct rows; X has 178\. Lower k_max"),
         ({"path": 5}, "path is a int, not a KMeansPath"),
@@ -165,12 +180,16 @@ def test_plot_returns_the_axes_it_was_given(wine):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    selection = select_k(wine, k_max=10, random_state=0)
+    selection = select_k(wine, k_max=10, method="combined", random_state=0)
     _, ax = pyplot.subplots()
     assert selection.plot(ax=ax) is ax
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), selection.table["bic"])
     assert f"k = {selection.k}" in [text.get_text() for text in ax.texts]
     assert selection.plot() is not ax
+    judged = select_k(wine, k_max=10, random_state=0)
+    _, own = pyplot.subplots()
+    assert judged.plot(ax=own) is own
+    assert own.get_ylabel() == "expected agreement"
     pyplot.close("all")
 
 
@@ -188,23 +207,41 @@ def test_published_k_on_the_papers_fits(name, benchmark_folder):
 
 def test_the_default_says_one_where_there_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(300, 3))
-    selection = select_k(X, random_state=0, confidence=True)
+    selection = select_k(X, random_state=0, resample=True)
     assert selection.k == 1
-    assert selection.confidence[1] >= 0.9
-    assert "No clusters stand out" in selection.remarks[0]
-    assert not selection.candidates  # nothing stands out
+    assert selection.resamples.idxmax() == 1
+    assert selection.confidence.loc[1, "agreement"] > 0.5
+    assert selection.remarks[0] == "No clusters stand out."
+    assert selection.headline.startswith("1 cluster; ")
     assert not selection.ambiguity.any()
     assert set(selection.labels) == {0}
 
 
-def test_the_default_in_its_parts(wine):
+def test_combined_says_one_where_there_is_one_cluster():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    selection = select_k(X, method="combined", random_state=0, resample=True)
+    assert selection.k == 1
+    assert selection.resamples[1] >= 0.9
+    assert "No clusters stand out" in selection.remarks[0]
+    assert not selection.candidates  # nothing stands out
+
+
+@pytest.mark.parametrize("n, d", [(300, 2), (400, 5), (1000, 10)])
+def test_one_gaussian_cloud_is_one_cluster(n, d):
+    X = np.random.default_rng(1).normal(size=(n, d))
+    assert select_k(X, random_state=0).k == 1
+
+
+def test_combined_in_its_parts(wine):
     path = fit_path(wine, random_state=0)
-    selection = select_k(wine, path=path, random_state=0)
+    selection = select_k(wine, path=path, method="combined", random_state=0)
     table = selection.table
     assert selection.k == 3
     assert selection.method == "combined"
     assert selection.rule is None
-    assert selection.structure.p_value == 1 / 20
+    assert selection.confidence is None
+    assert selection.as_good == (3,)
+    assert selection.structure.share == 1 / 20
     for k in (2, 5, 30):
         assert table.loc[k, "silhouette"] == pytest.approx(
             silhouette_score(wine, path.labels(k)), abs=1e-12
@@ -226,32 +263,59 @@ def test_the_default_in_its_parts(wine):
     np.testing.assert_array_equal(selection.ambiguity, exact.per_point)
 
 
-def test_confidence_and_words(wine):
-    selection = select_k(wine, confidence=True, random_state=0)
-    shares = selection.confidence
+@pytest.mark.parametrize("method", ["judge", "combined"])
+def test_resamples_and_words(method, wine):
+    selection = select_k(wine, method=method, resample=True, random_state=0)
+    shares = selection.resamples
+    assert shares.index.name == "k"
     assert shares.sum() == pytest.approx(1)
-    assert shares.idxmax() == selection.k == 3
-    assert selection.summary.startswith(f"k = 3, chosen in {100 * shares[3]:.0f} % of 20 resamples")
+    assert selection.k == 3
+    told = f"chosen in {100 * shares.get(3, 0.0):.0f} % of 20 resamples"
+    assert selection.headline.endswith(f"; {told}")
+    assert selection.summary.startswith(selection.headline)
     runner_up = selection.candidates[0]
-    assert shares[runner_up.k] == shares.drop(3).max()
-    assert f"k = {runner_up.k} is the runner-up: " in selection.summary
-    assert "higher BIC (+" in runner_up.reason
-    assert f"chosen in {100 * shares[runner_up.k]:.0f} % of resamples" in runner_up.reason
-    assert "chosen in 20 resamples: k = 3: " in repr(selection)
-    again = select_k(wine, confidence=True, random_state=0, n_jobs=1)
-    pd.testing.assert_series_equal(shares, again.confidence)
-    clear = select_k(blobs(4)[0], confidence=True, random_state=0, k_max=8)
-    assert clear.confidence[4] >= 0.95
+    assert f". Runner-up k = {runner_up.k}: {runner_up.reason}" in selection.summary
+    often = [candidate.k for candidate in selection.candidates]
+    assert set(shares.index) <= {3, *often}
+    share = f"chosen in {100 * shares.get(runner_up.k, 0.0):.0f} % of resamples"
+    assert runner_up.reason.endswith(share)
+    assert f"chosen in 20 resamples: k = {shares.idxmax()}: " in repr(selection)
+    again = select_k(wine, method=method, resample=True, random_state=0, n_jobs=1)
+    pd.testing.assert_series_equal(shares, again.resamples)
 
 
-def test_confidence_of_tiny_data_and_of_a_path(wine):
-    tiny = select_k(np.random.default_rng(0).normal(size=(5, 2)), confidence=True, random_state=0)
-    assert tiny.confidence.sum() == pytest.approx(1)
+def test_the_reasons_of_combined_tell_the_bic(wine):
+    selection = select_k(wine, method="combined", random_state=0)
+    assert "higher BIC (+" in selection.candidates[0].reason
+    assert selection.candidates[0].agreement is None
+    assert selection.resamples is None
+
+
+def test_clear_clusters_are_found_in_nearly_every_resample():
+    clear = select_k(blobs(4)[0], resample=True, random_state=0, k_max=8)
+    assert clear.resamples[4] >= 0.95
+
+
+def test_resamples_of_tiny_data_and_of_a_path(wine):
+    tiny = select_k(np.random.default_rng(0).normal(size=(5, 2)), resample=True, random_state=0)
+    assert tiny.resamples.sum() == pytest.approx(1)
     path = fit_path(wine, 4, random_state=0)
-    assert select_k(wine, path=path, confidence=True, random_state=0).confidence.sum() == 1
+    found = select_k(wine, path=path, resample=True, random_state=0).resamples
+    assert found.sum() == pytest.approx(1)
     own = KMeansPath.from_labels(wine, {k: path.labels(k) for k in range(2, 6)})
-    with pytest.raises(ValueError, match="confidence=True fits parts of the rows again"):
-        select_k(wine, path=own, confidence=True)
+    with pytest.raises(ValueError, match="resample=True fits parts of the rows again"):
+        select_k(wine, path=own, resample=True)
+
+
+def test_no_resample_goes_beyond_k_max(wine):
+    found = select_k(wine, 2, resample=True, random_state=0)
+    assert found.k <= 2
+    assert set(found.resamples.index) <= {1, 2}
+
+
+def test_resampling_has_one_name(wine):
+    with pytest.raises(TypeError, match="confidence"):
+        select_k(wine, confidence=True)
 
 
 def test_ambiguous_rows_sit_between_the_clusters():
@@ -262,11 +326,11 @@ def test_ambiguous_rows_sit_between_the_clusters():
     assert 200 in np.argsort(selection.ambiguity)[-3:]
 
 
-def test_confidence_where_parts_of_the_rows_hold_too_few_distinct_ones():
+def test_resamples_where_parts_of_the_rows_hold_too_few_distinct_ones():
     X = np.zeros((60, 1))
     X[:4, 0] = [1.0, 2.0, 3.0, 4.0]  # most parts of the rows miss some of them
-    found = select_k(X, k_max=2, confidence=True, random_state=0)
-    assert found.confidence.sum() == pytest.approx(1)
+    found = select_k(X, k_max=2, resample=True, random_state=0)
+    assert found.resamples.sum() == pytest.approx(1)
 
 
 def test_few_rows_in_clear_groups_are_not_cut_up():
@@ -297,4 +361,4 @@ def test_memory_does_not_grow_with_the_square_of_the_columns():
     plots.plot_scatter(found, X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 12 * X.nbytes < X.shape[1] ** 2 * 8 / 5
+    assert peak < 16 * X.nbytes < X.shape[1] ** 2 * 8 / 4

@@ -22,11 +22,9 @@ CLOUDS = {
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_one_cluster_has_no_structure(cloud, d):
     rng = np.random.default_rng(d)
-    p_values = [
-        find_structure(CLOUDS[cloud](rng, 200, d), random_state=i).p_value for i in range(20)
-    ]
+    shares = [find_structure(CLOUDS[cloud](rng, 200, d), random_state=i).share for i in range(20)]
     # Of twenty draws one is wrong on average, and more than four are in 3 of 1000 such tests.
-    assert np.sum(np.array(p_values) <= 0.05) <= 4
+    assert np.sum(np.array(shares) <= 0.05) <= 4
 
 
 @pytest.mark.parametrize("k", [2, 3, 8])
@@ -35,7 +33,7 @@ def test_clusters_are_structure(k, d):
     rng = np.random.default_rng(0)
     centers = 8 * np.arange(k)[:, None] * np.ones(d) if d == 1 else 8 * rng.normal(size=(k, d))
     X = centers[np.arange(400) % k] + rng.normal(size=(400, d))
-    assert find_structure(X, random_state=0).p_value == 1 / 20
+    assert find_structure(X, random_state=0).share == 1 / 20
 
 
 def test_large_data_are_sampled_and_threads_do_not_matter():
@@ -43,12 +41,12 @@ def test_large_data_are_sampled_and_threads_do_not_matter():
     one, two = (find_structure(X, random_state=1, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_equal(asdict(one), asdict(two))  # NaN counts as equal
     assert one.n_rows == 1000
-    assert find_structure(X, n_references=9, random_state=0).p_value == 0.1
+    assert find_structure(X, n_references=9, random_state=0).share == 0.1
 
 
 @pytest.mark.parametrize("X", [np.repeat(np.eye(4), 5, axis=0), [[0, 1], [0, 2], [0, 3], [0, 9]]])
 def test_tiny_data_have_an_answer(X):
-    assert 0 < find_structure(X, random_state=0).p_value <= 1
+    assert 0 < find_structure(X, random_state=0).share <= 1
 
 
 @pytest.mark.parametrize("X", [np.ones((20, 3)), np.eye(3), [[0.0], [1.0]]])
@@ -63,17 +61,21 @@ def test_two_groups_of_fifty_are_found(d):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(100, d))
         X[:50, 0] += 6
-        assert find_structure(X, random_state=seed).p_value == 0.05
+        assert find_structure(X, random_state=seed).share == 0.05
 
 
 def test_what_decides():
     rng = np.random.default_rng(0)
     plain = find_structure(rng.normal(size=(200, 2)), random_state=0)
-    assert plain.p_uniform > 0.05
-    assert np.isnan(plain.p_plain)  # not asked any more
+    assert plain.share_uniform > 0.05
+    assert np.isnan(plain.share_plain)  # not asked any more
     tailed = rng.standard_t(2, size=(600, 4)) + 9 * rng.integers(0, 2, size=(600, 1))
     found = find_structure(tailed, random_state=0)
-    assert found.p_value == max(found.p_uniform, np.nanmin([found.p_plain, found.p_normal])) == 0.05
+    assert (
+        found.share
+        == max(found.share_uniform, np.nanmin([found.share_plain, found.share_normal]))
+        == 0.05
+    )
 
 
 @given(arrays(float, st.integers(2, 200), elements=st.integers(-20, 20)))

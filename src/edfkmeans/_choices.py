@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-Method = Literal["combined", "paper", "naive"]
+Method = Literal["judge", "combined", "paper", "naive"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Rule = Literal["paper", "r-package", "lowest"]

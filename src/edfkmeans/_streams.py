@@ -39,6 +39,10 @@ class Purpose(IntEnum):
     """The rows split in two, by split."""
     RESAMPLES = 11
     """Parts of the rows on which k is chosen again, by part."""
+    CONTRAST = 12
+    """Samples without clusters that the judge sees, by kind and sample."""
+    LOOKED_AT = 13
+    """The rows that the judge looks at."""
 
 
 def stream(seed: int, purpose: Purpose, *numbers: int) -> np.random.Generator:

@@ -11,12 +11,13 @@ import pandas as pd
 from edfkmeans._choices import Fits
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
+from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
-from edfkmeans.fits.search import check_k_max, fit_rows
+from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.rows import Rows
 
 
@@ -120,16 +121,21 @@ def compare(
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)
-        path = fit_rows(
-            seen, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
+        beyond = any(criterion.looks_beyond for criterion in asked)
+        longest = max(k_max, usual_k_max(seen)) if beyond else k_max
+        whole = fit_rows(
+            seen, longest, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
+        path = whole.up_to(k_max)
     elif check_path(path, seen, k_max) != path.k_max or path.k_max < 2:
         raise ValueError(
             f"k_max={k_max!r}, but path has k_max={path.k_max}, and criteria compare the fits of a "
             "whole path of at least 2. Fit a path with the k_max you want."
         )
+    else:
+        whole = path
     curves, rows = {}, []
-    for criterion, curve, seconds in _judged(asked, seen, path, seed, n_jobs, progress):
+    for criterion, curve, seconds in _judged(asked, seen, path, whole, seed, n_jobs, progress):
         row = {
             "criterion": criterion.name,
             "k": pd.NA,
@@ -179,9 +185,18 @@ def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
 
 
 def _judged(
-    asked: list[Criterion], rows: Rows, path: KMeansPath, seed: int, n_jobs: int, progress: bool
+    asked: list[Criterion],
+    rows: Rows,
+    path: KMeansPath,
+    whole: KMeansPath,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
 ) -> list[tuple[Criterion, Curve | NotApplicable, float]]:
-    """Make what the criteria need, each need once, and ask them."""
+    """Make what the criteria need, each need once, and ask them.
+
+    Those that look beyond k_max see the whole path, if that is longer.
+    """
     needs = _all_needs(asked)
     judged: list[tuple[Criterion, Curve | NotApplicable, float]] = []
     with (
@@ -189,14 +204,18 @@ def _judged(
         Threads(n_jobs) as pool,
     ):
         work = Work(seed, pool, lambda: (bar.update(), None)[1])
-        given = Given()
+        near = Given()
+        far = near if whole.k_max == path.k_max else Given()
         for criterion in asked:
             bar.set_postfix_str(criterion.name)
+            given, seen = (far, whole) if criterion.looks_beyond else (near, path)
             for need in criterion.needs():
-                given.provide(need, rows, path, work)
+                given.provide(need, rows, seen, work)
             start = time.perf_counter()
             try:
-                curve: Curve | NotApplicable = _checked(criterion, rows, path, given)
+                curve: Curve | NotApplicable = _checked(
+                    criterion.bounded(path.k_max), rows, seen, given, path.k_max
+                )
             except NotApplicable as reason:
                 curve = reason
             seconds = time.perf_counter() - start
@@ -205,13 +224,13 @@ def _judged(
     return judged
 
 
-def _checked(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given) -> Curve:
+def _checked(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given, k_max: int) -> Curve:
     """Ask a criterion; one of the user's own may answer anything."""
     curve = ask(criterion, rows, path, given)
-    if not isinstance(curve, Curve) or len(curve.values) != path.k_max:
+    if not isinstance(curve, Curve) or len(curve.values) != k_max:
         raise TypeError(
             f"{criterion.name}.curve returned {curve!r}, but must return a Curve with "
-            f"k_max={path.k_max} values."
+            f"k_max={k_max} values."
         )
     return curve
 

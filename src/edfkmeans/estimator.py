@@ -41,7 +41,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     inertia_ : float
         Sum of squared distances to the centroids.
     selection_ : Selection
-        The evidence: the BIC curve, the runners-up, the fits for every k.
+        The evidence: how sure it is of every k, the runners-up, the fits.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -62,7 +62,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self,
         k_max: int | None = None,
         *,
-        method: Method = "combined",
+        method: Method = "judge",
         rule: str | None = None,
         fits: Fits = "best",
         n_init: int | None = None,

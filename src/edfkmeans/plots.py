@@ -11,6 +11,7 @@ import numpy as np
 
 from edfkmeans._extras import needs
 from edfkmeans.comparison import Comparison
+from edfkmeans.criteria.rules import local_minima
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.fits.profiles import principal_axes, scores
 from edfkmeans.rows.arguments import check_whole
@@ -58,6 +59,47 @@ def plot_bic(selection: Selection, ax: "Axes | None" = None) -> "Axes":
     _mark_choice(ax, selection, "bic", (-15, -20))
     ax.margins(y=0.12)
     return _named(ax, "number of clusters k", "BIC (lower is better)")
+
+
+def plot_choice(selection: Selection, ax: "Axes | None" = None) -> "Axes":
+    """Draw the expected agreement against k, the k that are as good, and the valleys of the BIC.
+
+    Bars are the expected agreement, whiskers within them the probability of being within 0.1 of the
+    best; the choice is dark, those as good as it half dark. The line is the BIC, on an axis of its
+    own at the right; its valleys are marked. Only for selections by method "judge".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_choice
+    >>> ax = plot_choice(select_k(load_iris().data, k_max=8, random_state=0))
+    >>> ax.get_ylabel()
+    'expected agreement'
+    """
+    if selection.confidence is None:
+        raise ValueError(
+            f"This selection was made by method={selection.method!r}, which gives no expected "
+            "agreement. Draw it with plot_bic, or choose with method='judge'."
+        )
+    ax = _axes(ax)
+    ks = selection.table.index
+    good = set(selection.as_good)
+    strength = [1.0 if k == selection.k else 0.6 if k in good else 0.25 for k in ks]
+    bars = ax.bar(ks, selection.confidence["agreement"], color=_BLUE, width=0.8)
+    for bar, alpha in zip(bars, strength, strict=True):
+        bar.set_alpha(alpha)
+    ax.plot(ks, selection.confidence["near"], "_", color="black", markersize=6)
+    ax.set_ylim(0, 1.12)
+    ax.set_title(selection.headline, loc="left", fontsize=10)
+    curve = selection.table["bic"]
+    right = ax.twinx()
+    right.plot(ks, curve, color=_VERMILION, linewidth=1.2)
+    valleys = [k for k in local_minima(curve.to_numpy()) if 1 < k < selection.k_max]
+    right.plot(valleys, curve.loc[valleys], "v", color=_VERMILION, markersize=6)
+    right.set_ylabel("BIC (valleys marked)", color=_VERMILION)
+    right.margins(y=0.12)
+    return _named(ax, "number of clusters k", "expected agreement")
 
 
 def plot_dof(selection: Selection, ax: "Axes | None" = None) -> "Axes":

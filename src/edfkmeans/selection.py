@@ -1,5 +1,6 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,15 +10,16 @@ import pandas as pd
 from edfkmeans._choices import FITS, Fits, Method
 from edfkmeans._streams import seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
-from edfkmeans.choosing.confidence import N_RESAMPLES, resample
+from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
+from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
 from edfkmeans.criteria import Work
 from edfkmeans.criteria.criterion import judge
 from edfkmeans.dof.terms import ambiguity_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
-from edfkmeans.fits.search import check_k_max, fit_rows
+from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
+# for every row, speak loudly against it.
+_LOUD_SILHOUETTE, _LOUD_BIC = 0.4, 0.5
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -41,25 +46,35 @@ class Selection:
         The number of clusters.
     table : DataFrame
         One row for each k: ``inertia``, ``dof_raw`` (degrees of freedom as estimated), ``dof``
-        (smoothed) and ``bic``; with method "combined" also ``silhouette`` (mean over the rows),
-        ``silhouette_reference`` (the same for samples without clusters) and ``silhouette_above``
-        (the former above the latter, as a part of the way to 1), which decides.
+        (smoothed) and ``bic``; with methods "judge" and "combined" also ``silhouette`` (mean over
+        the rows), ``silhouette_reference`` (the same for samples without clusters) and
+        ``silhouette_above`` (the former above the latter, as a part of the way to 1); with "judge"
+        also ``bic_raw`` (the dof not smoothed), ``bic_paper`` (the paper's), ``saddle`` (how full
+        the valleys between clusters are: 0 empty, 1 not there) and the columns of `confidence`.
     candidates : tuple of Candidate
-        The other k worth a look, best first: with method "combined" by its own measure, else the
-        other local minima of the BIC, lowest first.
+        The other k worth a look, best first: with method "judge" by their expected agreement, with
+        "combined" by its own measure, else the other local minima of the BIC, lowest first.
     path : KMeansPath
-        All the fits, to look at another k.
+        All the fits, to look at another k. With method "judge" there are as many as usual, even
+        where k_max is lower: what is said of a k does not depend on k_max.
     method : str
         How k was chosen.
     rule : str or None
         How it was read off the BIC, where that decides alone.
     structure : Structure or None
         The test for more than one cluster; only with method "combined".
-    confidence : Series or None
+    confidence : DataFrame or None
+        For every k ``agreement``, the expected agreement (adjusted Rand index) with the groups
+        there are, as a part of the best that any k of this path reaches, and ``near``, the
+        probability that it is within 0.1 of that best; only with method "judge".
+    resamples : Series or None
         Part of the resamples in which each k was chosen; only if asked for.
     ambiguity : ndarray of shape (n_samples,), or dask array where X is one
         What each row adds to the degrees of freedom of the chosen fit because it might have joined
         another cluster: rows between clusters have most.
+    reasons : mapping of int to str
+        For every k what speaks for and against it, largest first: for the chosen one by itself, for
+        others beside it.
     """
 
     k: int
@@ -69,8 +84,10 @@ class Selection:
     method: str
     rule: str | None
     structure: Structure | None
-    confidence: pd.Series | None
+    confidence: pd.DataFrame | None
+    resamples: pd.Series | None
     ambiguity: Floats
+    reasons: Mapping[int, str]
 
     @property
     def labels(self) -> Labels:
@@ -92,11 +109,21 @@ class Selection:
         """The largest k that was considered."""
         return len(self.table)
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the BIC curve with the choice and the runners-up; see `edfkmeans.plots`."""
-        from edfkmeans.plots import plot_bic
+    @property
+    def as_good(self) -> tuple[int, ...]:
+        """The k that are as good as the chosen one, itself included, so far as can be told.
 
-        return plot_bic(self, ax=ax)
+        With method "judge" those whose expected agreement is lower by 0.05 at most.
+        """
+        if self.confidence is None:
+            return (self.k,)
+        return as_good(self.confidence["agreement"], self.k)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the choice, how sure it is, and the BIC; see `edfkmeans.plots`."""
+        from edfkmeans.plots import plot_bic, plot_choice
+
+        return (plot_bic if self.confidence is None else plot_choice)(self, ax=ax)
 
     def sample(self) -> "tuple[Selection, pd.DataFrame]":
         """Return what can be shown of rows in dask's chunks: the sample of them, in memory.
@@ -154,12 +181,17 @@ class Selection:
             "n_features": self.path.n_features,
             "sizes": self.path.sizes(self.k).tolist(),
             "centers": self.centers.tolist(),
+            "as_good": list(self.as_good),
             "confidence": None
             if self.confidence is None
-            else {str(k): float(share) for k, share in self.confidence.items()},
+            else {str(k): row.to_dict() for k, row in self.confidence.iterrows()},
+            "reason": self.reasons.get(self.k),
+            "resamples": None
+            if self.resamples is None
+            else {str(k): float(share) for k, share in self.resamples.items()},
             "structure": None
             if structure is None
-            else {"p_value": structure.p_value, "n_references": structure.n_references},
+            else {"share": structure.share, "n_references": structure.n_references},
             "candidates": [asdict(candidate) for candidate in self.candidates],
             "table": [
                 {"k": cast("int", k)} | {str(name): _plain(value) for name, value in row.items()}
@@ -168,27 +200,42 @@ class Selection:
         }
 
     @property
-    def summary(self) -> str:
-        """The answer, how sure it is, and the runner-up, in one sentence."""
-        text = f"k = {self.k}"
+    def headline(self) -> str:
+        """The answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
+        parts = [f"{self.k} cluster" + "s" * (self.k != 1)]
+        if len(self.as_good) > 1:
+            parts.append(_listed(self.as_good))
         if self.confidence is not None:
-            share = float(self.confidence.get(self.k, 0.0))
-            text += f", chosen in {100 * share:.0f} % of {N_RESAMPLES} resamples"
+            agreement = float(self.confidence["agreement"][self.k])
+            parts.append(f"expected agreement {agreement:.2f}")
+        if self.resamples is not None:
+            share = float(self.resamples.get(self.k, 0.0))
+            parts.append(f"chosen in {100 * share:.0f} % of {N_RESAMPLES} resamples")
+        return "; ".join(parts)
+
+    @property
+    def summary(self) -> str:
+        """The answer, how sure it is, why, and the runner-up, in one sentence or two."""
+        text = self.headline
+        if self.confidence is not None and self.reasons.get(self.k):
+            text += f" ({self.reasons[self.k]})"
         if self.candidates:
             runner_up = self.candidates[0]
-            text += f"; k = {runner_up.k} is the runner-up: {runner_up.reason}"
+            text += f". Runner-up k = {runner_up.k}: {runner_up.reason}"
         return text + "."
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
         remarks = []
-        best = self.table["bic"].idxmin()
-        if self.structure is not None:
+        best = cast("int", self.table["bic"].idxmin())
+        if self.confidence is not None:
+            remarks += self._against_one() if self.k == 1 < self.k_max else []
+        elif self.structure is not None:
             if self.k == 1 < self.k_max:
                 remarks.append(
-                    "No clusters stand out: data without any look like these, or more clustered, "
-                    f"with p = {self.structure.p_value:.2f}."
+                    "No clusters stand out: of samples without any a share of "
+                    f"{self.structure.share:.2f} look as clustered as these data, or more."
                 )
         elif self.k != 1 and best == 1:
             remarks.append(
@@ -207,15 +254,34 @@ class Selection:
                     else ", which is about all that so few rows allow."
                 )
             )
-        if self.confidence is not None:
-            often = cast("int", self.confidence.idxmax())
-            share = float(self.confidence[often])
-            if share > float(self.confidence.get(self.k, 0.0)):
+        if self.resamples is not None:
+            often = cast("int", self.resamples.idxmax())
+            share = float(self.resamples[often])
+            if share > float(self.resamples.get(self.k, 0.0)):
                 remarks.append(
                     f"On parts of the rows k = {often} is chosen more often "
                     f"({100 * share:.0f} %): do not lean on k = {self.k}."
                 )
         return tuple(remarks)
+
+    def _against_one(self) -> list[str]:
+        """Say what speaks loudly against one cluster, where that is the answer."""
+        remarks = ["No clusters stand out."]
+        silhouette = self.table["silhouette_above"]
+        clear = cast("int", silhouette.idxmax())
+        best = cast("int", self.table["bic"].idxmin())
+        against = []
+        if silhouette[clear] > _LOUD_SILHOUETTE:
+            against.append(f"the silhouette of k = {clear} stands out by {silhouette[clear]:.2f}")
+        if best != 1:
+            lower = self.table["bic"][1] - self.table["bic"][best]
+            if lower > _LOUD_BIC * self.path.n_samples:
+                against.append(f"k = {best} has a BIC lower by {lower:.0f}")
+        if against:
+            remarks.append(
+                f"But {' and '.join(against)}: look at k = {clear} before you rely on 1."
+            )
+        return remarks
 
     def __repr__(self) -> str:
         how = f"method={self.method!r}" + (f", rule={self.rule!r}" if self.rule else "")
@@ -223,10 +289,14 @@ class Selection:
             f"Selection: k = {self.k} of 1..{self.k_max} "
             f"(n={self.path.n_samples}, d={self.path.n_features}, {how})"
         ]
-        if self.confidence is not None:
+        if self.confidence is not None or self.resamples is not None:
+            lines.append(self.headline)
+        if self.confidence is not None and self.reasons.get(self.k):
+            lines.append(f"k = {self.k}: {self.reasons[self.k]}")
+        if self.resamples is not None:
             shares = ", ".join(
                 f"k = {k}: {100 * share:.0f} %"
-                for k, share in self.confidence.sort_values(ascending=False).head(4).items()
+                for k, share in self.resamples.sort_values(ascending=False).head(4).items()
             )
             lines.append(f"chosen in {N_RESAMPLES} resamples: {shares}")
         for candidate in self.candidates[:3]:
@@ -239,6 +309,15 @@ class Selection:
         return "\n  ".join([*lines, *self.remarks])
 
 
+def _listed(numbers: tuple[int, ...]) -> str:
+    """Put several numbers into words: "3 or 4", "2, 5 or 9", "10 to 14"."""
+    runs = np.split(np.array(numbers), np.flatnonzero(np.diff(numbers) > 1) + 1)
+    words: list[str] = []
+    for run in runs:
+        words += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run]
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
 def _plain(value: Any) -> float | None:
     """Return a float, or None where JSON has no number for it."""
     return float(value) if np.isfinite(value) else None
@@ -248,9 +327,9 @@ def select_k(
     X: Any,
     k_max: int | None = None,
     *,
-    method: Method = "combined",
+    method: Method = "judge",
     rule: str | None = None,
-    confidence: bool = False,
+    resample: bool = False,
     fits: Fits = "best",
     n_init: int | None = None,
     random_state: Any = None,
@@ -261,23 +340,25 @@ def select_k(
     """Choose the number of clusters for k-means.
 
     Fits k-means for k = 1 .. k_max + 1, estimates the degrees of freedom of each fit with the
-    last one as pilot, and weighs fit against freedom. By default it also asks whether there is more
-    than one cluster at all, and lets the silhouette decide between the local minima of the BIC.
+    last one as pilot, and weighs fit against freedom. By default a judge that has learned from
+    simulated data weighs the evidence of many criteria, and says how sure it is of every k.
 
     Parameters
     ----------
     X : array-like, dask array or dask data frame of shape (n_samples, n_features)
         See `fit_path`. Of rows that are not in memory, what looks at pairs of rows (silhouettes,
-        the test for structure, `confidence`) sees a sample of 131072.
+        the test for structure, `resample`) sees a sample of 131072.
     k_max : int, optional
-        The largest number of clusters to consider, see `fit_path`.
-    method : {"combined", "paper", "naive"}
-        "combined": 1 unless `find_structure` finds more than one cluster. Else the local minimum
-        of the BIC whose silhouette stands out most from that of samples without clusters, see
-        `edfkmeans.criteria.rules.combined`; degrees of freedom are counted along the exact path,
-        and correlated residuals as fewer columns. "paper": Hofmeyr's effective degrees of freedom,
-        smoothed, and the first local minimum. "naive": k d, the count that ignores the assignment
-        of rows to clusters; for comparison.
+        The largest number of clusters to answer, see `fit_path`. With method "judge" it bounds the
+        answer only: no fewer fits are made than by default, and what is said of a k stays.
+    method : {"judge", "combined", "paper", "naive"}
+        "judge": the k of the highest expected agreement with the groups there are, 1 included,
+        see `edfkmeans.choosing.judge`. "combined": 1 unless `find_structure` finds more than one
+        cluster. Else the local minimum of the BIC whose silhouette stands out most from that of
+        samples without clusters, see `edfkmeans.criteria.rules.combined`; degrees of freedom are
+        counted along the exact path, and correlated residuals as fewer columns. "paper": Hofmeyr's
+        effective degrees of freedom, smoothed, and the first local minimum. "naive": k d, the count
+        that ignores the assignment of rows to clusters; for comparison.
     rule : {"paper", "r-package", "lowest"}, optional
         Only with methods "paper" and "naive".
         "paper", the default: the smallest k with 1 < k < k_max that is a local minimum of the BIC;
@@ -285,7 +366,7 @@ def select_k(
         package, which answers 1 whenever k = 1 has the lowest BIC of all. "lowest": the k of the
         lowest BIC. On data without any clusters the paper's rule mostly finds some valley; look at
         `Selection.remarks`.
-    confidence : bool
+    resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
     fits, n_init, random_state, n_jobs, progress
@@ -315,9 +396,9 @@ def select_k(
     3   1277.9
     """
     criterion = criterion_of(method, rule)
-    if confidence and isinstance(path, KMeansPath) and path.fits not in FITS:
+    if resample and isinstance(path, KMeansPath) and path.fits not in FITS:
         raise ValueError(
-            "confidence=True fits parts of the rows again, which cannot be done for clusterings of "
+            "resample=True fits parts of the rows again, which cannot be done for clusterings of "
             "one's own. Leave path out."
         )
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
@@ -331,25 +412,29 @@ def select_k(
                 f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
                 "k_max."
             )
+        longest = max(k_max, usual_k_max(rows)) if criterion.looks_beyond else k_max
         path = fit_rows(
-            rows, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
+            rows, longest, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
     else:
         k_max = check_path(path, rows, k_max)
-        path = path.up_to(k_max)
+        path = path if criterion.looks_beyond else path.up_to(k_max)
     with Threads(n_jobs) as pool:
-        curve = judge(criterion, rows, path, Work(seed, pool), progress)
+        curve = judge(criterion.bounded(k_max), rows, path, Work(seed, pool), progress)
         shares = None
-        if confidence:
-            shares = resample(rows.sample, path, criterion, seed, pool, progress)
+        if resample:
+            shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
+    table = table_of(path, curve)
     return Selection(
         k=curve.k,
-        table=table_of(path, curve),
-        candidates=candidates_of(curve, shares),
+        table=table,
+        candidates=candidates_of(curve, table["bic"].to_numpy(), shares),
         path=path,
         method=method,
         rule=getattr(criterion, "rule", None),
         structure=curve.structure,
-        confidence=shares,
+        confidence=curve.confidence,
+        resamples=shares,
         ambiguity=ambiguity_of(rows, path, curve.k),
+        reasons=curve.reasons,
     )

@@ -14,7 +14,7 @@ from edfkmeans._atomic import place, temporary
 from edfkmeans.cli import app
 from edfkmeans.cli.outputs import _harmless
 
-OPTIONS = ("--k-max", "5", "--no-confidence")
+OPTIONS = ("--k-max", "5")
 
 
 def run(*arguments):

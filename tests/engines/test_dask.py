@@ -91,12 +91,13 @@ def test_passes_do_not_grow_with_k_max(small_sample, monkeypatch):
     monkeypatch.setattr(
         Chunks, "_run", lambda self, *a: (passes.append(a[-1]), original(self, *a))[1]
     )
-    for k_max in (3, 25):
-        passes.clear()
-        select_k(in_chunks(X, 5), k_max, random_state=0)
-        assert passes[0] == "reading"
-        assert passes[-1] == "degrees of freedom"
-        assert 3 <= len(passes) <= 2 + passes_module.MAX_PASSES
+    for method in ("judge", "combined"):
+        for k_max in (3, 25):
+            passes.clear()
+            select_k(in_chunks(X, 5), k_max, method=method, random_state=0)
+            assert passes[0] == "reading"
+            assert passes[-1] == "degrees of freedom"
+            assert 3 <= len(passes) <= 2 + passes_module.MAX_PASSES
 
 
 def test_data_frames(tmp_path, wine):
@@ -137,8 +138,8 @@ def test_every_criterion(small_sample):
     small_sample(100)
     truth = da.from_array(labels, chunks=50)
     part = compare(in_chunks(X, 7), k_max=6, labels=truth, random_state=0).table
-    linear = ["combined", "bic", "aic", "bic-naive", "aic-naive", "calinski-harabasz", "elbow",
-              "jump", "fk"]  # fmt: skip
+    linear = ["judge", "combined", "bic", "aic", "bic-naive", "aic-naive", "calinski-harabasz",
+              "elbow", "jump", "fk"]  # fmt: skip
     for name, remark in part["remark"].items():
         assert ("a sample of 100 rows" in remark) == (name not in linear), name
     assert (part.loc[["bic", "silhouette", "gap"], "k"] == 3).all()
@@ -147,9 +148,10 @@ def test_every_criterion(small_sample):
 def test_how_sure_comes_from_the_sample(small_sample):
     small_sample(120)
     X, _ = blobs(3, n=100)
-    found = select_k(in_chunks(X, 4), 5, confidence=True, random_state=0)
-    assert found.confidence[3] == 1.0
-    assert "k = 3" in found.summary
+    found = select_k(in_chunks(X, 4), 5, resample=True, random_state=0)
+    assert found.resamples[3] >= 0.95
+    assert found.k == 3
+    assert found.summary.startswith("3 clusters; ")
 
 
 def test_estimator(wine):

@@ -1,5 +1,6 @@
 """The report as a file, and as one sees it: in Chromium, where that can be had."""
 
+import html
 import json
 import re
 import shutil
@@ -29,9 +30,10 @@ def data_of(file):
 
 
 def test_what_the_script_draws_from_is_what_the_library_gives(tmp_path, wine):
-    result = select_k(wine, random_state=0, confidence=True)
+    result = select_k(wine, random_state=0, resample=True)
     result.to_html(tmp_path / "r.html", wine)
     data = data_of(tmp_path / "r.html")
+    np.testing.assert_allclose(data["measures"]["agreement"], result.table["agreement"], rtol=1e-6)
     assert data["k"] == result.k
     assert data["sizes"] == [result.path.sizes(k).tolist() for k in range(1, 31)]
     np.testing.assert_allclose(data["measures"]["bic"], result.table["bic"], rtol=1e-6)
@@ -40,6 +42,38 @@ def test_what_the_script_draws_from_is_what_the_library_gives(tmp_path, wine):
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in text
+
+
+def told(file):
+    """The words of a report, without the marks around them."""
+    text = file.read_text(encoding="utf-8").partition("<main>")[2].partition("<script")[0]
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text)))
+
+
+def test_it_tells_how_sure_and_why(tmp_path, wine):
+    result = select_k(wine, 8, random_state=0, resample=True)
+    result.to_html(tmp_path / "r.html", wine)
+    text = told(tmp_path / "r.html")
+    assert result.headline in text
+    for k in (result.k, *(candidate.k for candidate in result.candidates)):
+        row = result.confidence.loc[k]
+        words = f" {k} {row.agreement:.2f} {100 * row.near:.0f} % {result.reasons[k]}".rstrip()
+        assert words in text
+    assert "Chosen again on 20 random parts of the rows" in text
+    assert f"k = 1 to {result.path.k_max + 1}" in text
+    data = data_of(tmp_path / "r.html")
+    assert len(data["sizes"]) == len(data["centers"]) == 8  # no more than were asked for
+
+
+@pytest.mark.parametrize("method", ["combined", "paper"])
+def test_other_methods_do_not_say_how_sure(method, tmp_path, wine):
+    result = select_k(wine, 6, method=method, random_state=0)
+    result.to_html(tmp_path / "r.html", wine)
+    text = told(tmp_path / "r.html")
+    assert "Not known with this method." in text
+    assert "agreement" not in data_of(tmp_path / "r.html")["measures"]
+    for candidate in result.candidates[:5]:
+        assert candidate.reason in text
 
 
 def test_names_and_values_stay_text(tmp_path):
@@ -76,7 +110,7 @@ def test_without_rows_and_with_one_column_or_cluster(tmp_path, wine):
     assert data_of(tmp_path / "no_rows.html")["points"] is None
     rng = np.random.default_rng(0)
     one = rng.normal(size=(80, 1))
-    found = select_k(one, 5, random_state=0)
+    found = select_k(one, 5, method="combined", random_state=0)
     assert found.k == 1
     found.to_html(tmp_path / "one.html", one)
     assert "None: with one cluster" in (tmp_path / "one.html").read_text(encoding="utf-8")
@@ -119,7 +153,7 @@ def report(tmp_path_factory):
     data = sklearn.datasets.load_breast_cancer(as_frame=True).data.iloc[:, :10]
     X = ((data - data.mean()) / data.std()).rename(columns={"mean radius": EVIL})
     file = tmp_path_factory.mktemp("report") / "report.html"
-    result = select_k(X, 8, random_state=0, confidence=True)
+    result = select_k(X, 8, random_state=0, resample=True)
     result.to_html(
         file, X, offset=data.mean().to_numpy(), unit=data.std().to_numpy(), title="Cells"
     )
@@ -173,7 +207,7 @@ def test_another_k_shows_other_clusters(browser, report):
     assert seen(page)[3] == 7
     page.select_option("#k", str(result.k))
     assert seen(page) == first
-    for measure in ("dof", "inertia", "silhouette_above"):
+    for measure in ("bic", "dof", "inertia", "silhouette_above"):
         before = page.locator("#curve").inner_html()
         page.select_option("#measure", measure)
         assert page.locator("#curve").inner_html() != before

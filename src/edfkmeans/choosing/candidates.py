@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from edfkmeans.criteria.criterion import Curve, distance
+from edfkmeans.rows.units import Floats
 
 
 @dataclass(frozen=True)
@@ -18,27 +19,38 @@ class Candidate:
     distance : float
         Its BIC less that of the chosen k; negative where it is lower.
     reason : str
-        What speaks for and against it, in words.
+        What speaks for and against it, in words, largest first.
+    agreement : float or None
+        Its expected agreement with the best clustering of the path; only with method "judge".
     """
 
     k: int
     bic: float
     distance: float
     reason: str
+    agreement: float | None = None
 
 
-def candidates_of(curve: Curve, shares: pd.Series | None) -> tuple[Candidate, ...]:
-    """Say of every other k what speaks for and against it; those chosen in resamples first."""
+def candidates_of(curve: Curve, bic: Floats, shares: pd.Series | None) -> tuple[Candidate, ...]:
+    """Say of every other k that is worth a look what speaks for and against it, best first.
+
+    Those that are chosen in resamples are, too.
+    """
     others = list(curve.candidates)
     if shares is not None:
-        often = shares.drop(curve.k, errors="ignore").sort_values(ascending=False, kind="stable")
-        chosen = [int(k) for k in often.index]
-        others = chosen + [k for k in others if k not in chosen]
+        often = shares.sort_values(ascending=False, kind="stable").index
+        others += [int(k) for k in often if k not in (curve.k, *others)]
     found = []
     for k in others:
-        reason = curve.reasons[k]
+        agreement = None
+        parts = []
+        if curve.confidence is not None:
+            agreement = float(curve.confidence["agreement"][k])
+            parts.append(f"expected agreement {agreement:.2f}")
+        parts.append(curve.reasons[k])
         if shares is not None:
-            reason += f", chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples"
-        away = distance(curve.values, k, curve.k)
-        found.append(Candidate(k, float(curve.values[k - 1]), away, reason))
+            parts.append(f"chosen in {100 * float(shares.get(k, 0.0)):.0f} % of resamples")
+        reason = "; ".join(filter(None, parts))
+        away = distance(bic, k, curve.k)
+        found.append(Candidate(k, float(bic[k - 1]), away, reason, agreement))
     return tuple(found)

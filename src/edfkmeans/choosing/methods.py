@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._choices import METHODS, Method
+from edfkmeans.choosing.judge import Judge
 from edfkmeans.criteria import Criterion, Curve
 from edfkmeans.criteria.combined import Combined
 from edfkmeans.criteria.information import Information
@@ -13,6 +14,7 @@ from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_one_of
 
 _CRITERIA: dict[Method, Criterion] = {
+    "judge": Judge(),
     "combined": Combined(),
     "paper": Information(),
     "naive": Information("bic-naive", count="naive"),
@@ -40,5 +42,6 @@ def _has_rule(criterion: Criterion) -> bool:
 
 def table_of(path: KMeansPath, curve: Curve) -> pd.DataFrame:
     """Put down what k was judged by, a row for each k."""
-    index = pd.Index(np.arange(1, path.k_max + 1), name="k")
-    return pd.DataFrame({"inertia": path.inertia[:-1], **curve.columns}, index=index)
+    last = len(curve.values)
+    index = pd.Index(np.arange(1, last + 1), name="k")
+    return pd.DataFrame({"inertia": path.inertia[:last], **curve.columns}, index=index)

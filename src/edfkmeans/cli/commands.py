@@ -54,9 +54,9 @@ def select(
     missing: options.Missing = None,
     scale: options.Scale = "standard",
     k_max: options.KMax = None,
-    method: options.Method = "combined",
+    method: options.Method = "judge",
     rule: options.Rule = None,
-    confidence: options.Confidence = True,
+    resample: options.Resample = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     labels: options.Labels = None,
@@ -91,7 +91,7 @@ def select(
                 missing=missing,
                 scale=scale,
             )
-            answer(prepared, outputs, quiet, confidence, **how)
+            answer(prepared, outputs, quiet, resample, **how)
             return
         check_dask(labels, encode, missing, id_column, scale)
         try:
@@ -101,15 +101,15 @@ def select(
 
         with connected(scheduler):
             prepared = open_table(file, columns, drop, scale)
-            answer(prepared, outputs, quiet, confidence, **how)
+            answer(prepared, outputs, quiet, resample, **how)
 
 
 @app.command()
 def demo(
     k_max: options.KMax = None,
-    method: options.Method = "combined",
+    method: options.Method = "judge",
     rule: options.Rule = None,
-    confidence: options.Confidence = True,
+    resample: options.Resample = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     labels: options.Labels = None,
@@ -134,7 +134,7 @@ def demo(
         outputs.check()
         prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
         answer(
-            prepared, outputs, quiet, confidence,
+            prepared, outputs, quiet, resample,
             k_max=k_max, method=method, rule=rule, random_state=seed, n_jobs=jobs,
         )  # fmt: skip
 

@@ -47,8 +47,9 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Number of threads; all co
 Method = Annotated[
     choices.Method,
     typer.Option(
-        help="combined: local minima of the BIC, the silhouette decides, 1 where nothing stands "
-        "out; paper: the first local minimum; naive: the same with k d degrees of freedom."
+        help="judge: the highest expected agreement, by a judge that has learned from simulated "
+        "data; combined: local minima of the BIC, the silhouette decides; paper: the first local "
+        "minimum; naive: the same with k d degrees of freedom."
     ),
 ]
 Rule = Annotated[
@@ -58,8 +59,8 @@ Rule = Annotated[
         "where that has the lowest BIC; lowest: the lowest BIC."
     ),
 ]
-Confidence = Annotated[
-    bool, typer.Option(help="Choose again on 20 random parts of the rows, to say how sure.")
+Resample = Annotated[
+    bool, typer.Option("--resample", help="Choose again on 20 random parts of the rows, too.")
 ]
 Labels = Annotated[
     Path | None,

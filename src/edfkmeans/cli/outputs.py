@@ -20,7 +20,7 @@ from edfkmeans.engines import write_labels
 from edfkmeans.selection import Selection
 
 # The version of the JSON; it grows when a name in it changes.
-SCHEMA = 1
+SCHEMA = 2
 _PICTURES = (".png", ".svg", ".pdf")
 _TABLES = (".csv", ".parquet", ".pq")
 

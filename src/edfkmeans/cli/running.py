@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 def check_rule(method: options.Method, rule: options.Rule) -> None:
     """Refuse a rule for a method that has its own."""
-    if method == "combined" and rule is not None:
+    if method not in ("paper", "naive") and rule is not None:
         stop(
-            f"--rule {rule} is for --method paper and --method naive; the method combined "
+            f"--rule {rule} is for --method paper and --method naive; the method {method} "
             "has its own. Leave --rule out, or add --method paper."
         )
 
@@ -95,14 +95,14 @@ def read_table(
 
 
 def answer(
-    prepared: "Prepared", outputs: "Outputs", quiet: bool, confidence: bool, **how: Any
+    prepared: "Prepared", outputs: "Outputs", quiet: bool, resample: bool, **how: Any
 ) -> None:
     """Choose, write what is asked for, and show."""
     from edfkmeans.selection import select_k
 
     if quiet and outputs.json is None and outputs.report is None:
-        confidence = False  # no one would see it
-    selection = select_k(prepared.X, confidence=confidence, progress=sys.stderr.isatty(), **how)
+        resample = False  # no one would see it
+    selection = select_k(prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
     command = shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
     with room_told():
         places = outputs.write(selection, prepared, how["random_state"], command)

@@ -1,5 +1,6 @@
 """Results in the terminal: the answer in words, a chart, a table."""
 
+from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -8,26 +9,34 @@ from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
 from edfkmeans.selection import Selection
 
+# Columns of the table that are shown where there are any, and their titles.
+_SHOWN = {"silhouette": "silhouette", "agreement": "agreement", "near": "near"}
+
 
 def show_selection(selection: Selection, prepared: Prepared) -> None:
     """Print the answer and how sure it is, the runners-up, the chart and the table."""
     console = _console()
-    console.print(count(selection.k, "cluster"), style="bold", end="")
-    console.print(f" in {_rows(prepared)}{_sure(selection)}.")
+    console.print(selection.headline, style="bold", end="")
+    console.print(f" ({_rows(prepared)}).")
     sizes = ", ".join(str(size) for size in sorted(selection.path.sizes(selection.k))[::-1])
     console.print(f"Rows in each: {sizes}.")
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:
         console.print(f"Note: {remark}", style="yellow")
+    if selection.confidence is not None and selection.reasons.get(selection.k):
+        console.print(f"Why k = {selection.k}: {selection.reasons[selection.k]}.")
     if selection.candidates:
         console.print("Other k worth a look:")
         for candidate in selection.candidates[:4]:
             console.print(f"  k = {candidate.k}: {candidate.reason}")
-    minima = [candidate.k for candidate in selection.candidates]
-    console.print("\nBIC against k, lower is better (O chosen, o other candidates):\n")
-    print(chart(selection.table["bic"].tolist(), selection.k, minima, console.width), end="\n\n")
-    console.print(_table(selection, minima))
+    others = [candidate.k for candidate in selection.candidates]
+    column, title = "bic", "BIC against k, lower is better"
+    if selection.confidence is not None:
+        column, title = "agreement", "Expected agreement against k, higher is better"
+    console.print(f"\n{title} (O chosen, o other candidates):\n")
+    print(chart(selection.table[column].tolist(), selection.k, others, console.width), end="\n\n")
+    console.print(_table(selection, others))
 
 
 def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
@@ -50,14 +59,7 @@ def _console() -> Console:
 
 def _rows(prepared: Prepared) -> str:
     rows, columns = prepared.X.shape
-    return f"{prepared.source} ({count(rows, 'row')}, {count(columns, 'column')})"
-
-
-def _sure(selection: Selection) -> str:
-    if selection.confidence is None:
-        return ""
-    share = float(selection.confidence.get(selection.k, 0.0))
-    return f", chosen in {100 * share:.0f} % of random parts of the rows"
+    return f"{prepared.source}: {count(rows, 'row')}, {count(columns, 'column')}"
 
 
 def _short(value: float) -> str:
@@ -65,20 +67,16 @@ def _short(value: float) -> str:
 
 
 def _table(selection: Selection, minima: list[int]) -> RichTable:
-    with_silhouette = "silhouette" in selection.table
-    table = RichTable("k", "inertia", "df", "BIC")
-    if with_silhouette:
-        table.add_column("silhouette")
-        table.add_column("above reference")
+    shown = [name for name in _SHOWN if name in selection.table]
+    titles = ("k", "inertia", "df", "BIC", *(_SHOWN[name] for name in shown))
+    table = RichTable(*titles, box=box.SIMPLE_HEAD)
     for column in table.columns:
         column.justify = "right"
     table.add_column("")
     for k, row in selection.table.iterrows():
         chosen = k == selection.k
-        mark = "<- chosen" if chosen else "candidate" if k in minima else ""
+        mark = "chosen" if chosen else "other" if k in minima else ""
         cells = [f"{k}", f"{row.inertia:.6g}", _short(row.dof), _short(row.bic)]
-        if with_silhouette:
-            pair = (row.silhouette, row.silhouette_above)
-            cells += ["" if value != value else f"{value:.3f}" for value in pair]
+        cells += ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in shown]
         table.add_row(*cells, mark, style="bold" if chosen else None)
     return table

@@ -1,5 +1,6 @@
-"""The default: is there more than one cluster; BIC proposes, silhouette disposes."""
+"""The former default: is there more than one cluster; BIC proposes, silhouette disposes."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from edfkmeans.dof.smoothing import smooth
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
-from edfkmeans.structure import ENOUGH, Structure, structure_of
+from edfkmeans.structure import ENOUGH, N_REFERENCES, Structure, structure_of
 
 # Rows: of more, silhouettes for the choice come from a sample of this size.
 SILHOUETTE_ROWS = 2500
@@ -30,20 +31,23 @@ SILHOUETTE_ROWS = 2500
 class StructureTest(Need[Structure]):
     """The test for more than one cluster."""
 
+    n_references: int = N_REFERENCES
+
     def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Structure:
-        structure = structure_of(rows, work.seed, work.pool)
+        structure = structure_of(rows, work.seed, work.pool, self.n_references)
         work.report()
         return structure
 
 
 @dataclass(frozen=True)
 class Combined(Criterion):
-    """What `select_k` does by default, see `edfkmeans.criteria.rules.combined`.
+    """What `select_k` does with method "combined", see `edfkmeans.criteria.rules.combined`.
 
     Parameters
     ----------
     level : float
-        One cluster is the answer if the p-value of `find_structure` is above this.
+        One cluster is the answer if the share that `find_structure` finds is above this. The number
+        of its references follows: so few that the least share is at most the level.
     """
 
     name: str = "combined"
@@ -61,8 +65,11 @@ class Combined(Criterion):
             Dof("exact"),
             MeanSilhouettes(SILHOUETTE_ROWS),
             ReferenceSilhouettes(),
-            StructureTest(),
+            self._structure(),
         )
+
+    def _structure(self) -> StructureTest:
+        return StructureTest(max(N_REFERENCES, math.ceil(1 / self.level - 1e-9) - 1))
 
     def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:
         raw = given[Dof("exact")]
@@ -73,17 +80,17 @@ class Combined(Criterion):
             return Curve(1, values, self.better, "the only one", columns=columns)
         silhouette, _ = given[MeanSilhouettes(SILHOUETTE_ROWS)]
         reference = given[ReferenceSilhouettes()]
-        structure = given[StructureTest()]
+        structure = given[self._structure()]
         height = rules.above(silhouette, reference)
         k, candidates = rules.combined(values, silhouette, reference)
-        if structure.p_value > self.level:
+        if structure.share > self.level:
             k = 1
             candidates = [other for other in candidates if height[other - 1] > 0]
         return Curve(
             k,
             values,
             self.better,
-            "what select_k answers",
+            "clearest valley of the BIC",
             candidates=tuple(other for other in candidates if other != k),
             columns=columns
             | {

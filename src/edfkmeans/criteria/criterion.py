@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 
 from edfkmeans._progress import progress_bar
 from edfkmeans.engines.threads import Threads
@@ -56,9 +57,11 @@ class Curve:
     columns : mapping of str to ndarray of shape (k_max,)
         What k was judged by, in the order in which to show it.
     reasons : mapping of int to str
-        For any k but the chosen one: what speaks for and against it, in words.
+        For every k, but perhaps the chosen one: what speaks for and against it, in words.
     structure : Structure or None
         The test for more than one cluster, where k hangs on it.
+    confidence : DataFrame or None
+        For every k how sure it is, where that is known.
     """
 
     k: int
@@ -71,6 +74,7 @@ class Curve:
     columns: Mapping[str, Floats] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
     structure: Structure | None = None
+    confidence: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         check_one_of("direction", self.direction, ("min", "max"))
@@ -196,9 +200,16 @@ class Criterion(ABC):
     adds_up: ClassVar[bool] = False
     """Whether inertia, sizes and needs are all it looks at. If not, it gets the rows' sample."""
 
+    looks_beyond: ClassVar[bool] = False
+    """Whether k_max bounds its answer only, and its evidence comes from a path as long as usual."""
+
     def needs(self) -> tuple[Need[Any], ...]:
         """Return what must be made before `curve` is called."""
         return ()
+
+    def bounded(self, k_max: int) -> "Criterion":
+        """Return the same criterion with answers of at most k_max, where it looks beyond."""
+        return self
 
     @abstractmethod
     def curve(self, rows: Rows, path: KMeansPath, given: Given) -> Curve:

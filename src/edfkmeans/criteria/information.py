@@ -19,7 +19,7 @@ from edfkmeans.criteria.criterion import (
     register,
 )
 from edfkmeans.dof.smoothing import smooth
-from edfkmeans.dof.terms import Terms, path_excess
+from edfkmeans.dof.terms import Terms, path_excess, path_excesses
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.rows import Rows
@@ -55,6 +55,23 @@ class Dof(Need[Floats]):
         excess = path_excess(rows, path, self.method)
         work.report()
         return np.add(np.arange(1, path.k_max + 1) * rows.n_features, excess)
+
+
+@dataclass(frozen=True)
+class Dofs(Need[dict[Count, Floats]]):
+    """Effective degrees of freedom for every k, by both counts, in one pass over the rows."""
+
+    adds_up = True
+    needs_residuals = True
+
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> dict[Count, Floats]:
+        if path.inertia[-1] <= 0:
+            raise NotApplicable("the pilot fits every row without residual: lower k_max")
+        counts: tuple[Count, ...] = ("exact", "paper")
+        excess = path_excesses(rows, path, counts)
+        work.report()
+        plain = np.arange(1, path.k_max + 1) * rows.n_features
+        return {count: np.add(plain, part) for count, part in zip(counts, excess, strict=True)}
 
 
 @dataclass(frozen=True)

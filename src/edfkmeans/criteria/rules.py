@@ -52,7 +52,7 @@ NEAR = 0.6
 
 def above(silhouette: Floats, reference: Floats) -> Floats:
     """Return how far silhouettes lie above a reference, as a part of the way from there to 1."""
-    return np.asarray((silhouette - reference) / (1 - reference))
+    return np.asarray((silhouette - reference) / np.maximum(1 - reference, 1e-12))
 
 
 def combined(bic: Floats, silhouette: Floats, reference: Floats) -> tuple[int, list[int]]:

@@ -137,7 +137,7 @@ def silhouettes_of(
         labels = labels_of(each)
         ks.append(int(labels.max()) + 1)
         if samples:
-            taken |= _stratified(labels, ks[-1], order, sample_size)
+            taken |= stratified(labels, ks[-1], order, sample_size)
     starts = np.concatenate([[0], np.cumsum(ks)])
     looked = np.flatnonzero(taken)
     values = np.ascontiguousarray(rows.values[looked])
@@ -148,7 +148,7 @@ def silhouettes_of(
         labels = labels_of(which[m])
         inside: Any = slice(None)
         if samples:
-            inside = _stratified(labels, k, order, sample_size)[looked]
+            inside = stratified(labels, k, order, sample_size)[looked]
         true_sizes.append(np.bincount(labels, minlength=k))
         slots[:, m] = starts[-1]
         slots[inside, m] = starts[m] + labels[looked][inside]
@@ -169,14 +169,14 @@ def silhouettes_of(
         inside = slots[:, m] < starts[-1]
         own = slots[inside, m] - starts[m]
         sums = np.bincount(own, weights=found[m][inside], minlength=k)
-        per_cluster = sums / sizes[starts[m] : starts[m + 1]]
+        per_cluster = sums / np.maximum(sizes[starts[m] : starts[m + 1]], 1)  # some may be empty
         mean = float(true_sizes[m] @ per_cluster / n) if samples else float(found[m].mean())
         n_sampled = int(inside.sum()) if samples else None
         result.append(_Looked(looked, found[m], per_cluster, mean, n_sampled))
     return result
 
 
-def _stratified(
+def stratified(
     labels: Labels, k: int, order: npt.NDArray[np.int64], sample_size: int
 ) -> npt.NDArray[np.bool_]:
     """Take from every cluster its share of the sample, and enough of small ones.

@@ -1,6 +1,7 @@
 """Terms: every row's part of the excess degrees of freedom."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,11 +77,19 @@ class Terms:
 
 def path_excess(rows: Rows, path: KMeansPath, method: Count) -> Floats:
     """Excess degrees of freedom for k = 1 .. k_max, in one pass; one cluster has none."""
+    return path_excesses(rows, path, (method,))[0]
+
+
+def path_excesses(rows: Rows, path: KMeansPath, methods: Sequence[Count]) -> list[Floats]:
+    """Excess degrees of freedom for k = 1 .. k_max, by several counts in one pass."""
     ks = range(2, path.k_max + 1)
     if not ks:
-        return np.zeros(1)
-    tasks = [Terms.of(rows, path.fit(k), path.pilot, method, NEAR).sum for k in ks]
-    return np.array([0.0, *rows.sums(tasks, "degrees of freedom")])
+        return [np.zeros(1) for _ in methods]
+    tasks = [
+        Terms.of(rows, path.fit(k), path.pilot, method, NEAR).sum for method in methods for k in ks
+    ]
+    sums = np.reshape(rows.sums(tasks, "degrees of freedom"), (len(methods), len(ks)))
+    return [np.concatenate([[0.0], part]) for part in sums]
 
 
 def ambiguity_of(rows: Rows, path: KMeansPath, k: int) -> Any:

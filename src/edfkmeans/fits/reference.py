@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from edfkmeans._choices import Box
 from edfkmeans._streams import Purpose, stream
@@ -43,6 +45,56 @@ class Reference:
         """Draw n rows, with columns of mean 0."""
         sample = rng.uniform(self.low, self.high, size=(n, len(self.low)))
         return np.asarray(sample - sample.mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class NormalReference:
+    """A distribution without clusters: normal, with the covariance of some rows of mean 0."""
+
+    root: Floats
+    """What turns independent normal numbers into rows of that covariance."""
+
+    @classmethod
+    def like(cls, rows: Floats) -> "NormalReference":
+        """Make the reference for some rows, whose columns have mean 0."""
+        n, d = rows.shape
+        if n <= d:
+            return cls(rows / np.sqrt(n))
+        squares, axes = np.linalg.eigh(rows.T @ rows / n)
+        return cls(np.sqrt(np.maximum(squares, 0.0))[:, None] * axes.T)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw n rows, with columns of mean 0."""
+        sample: Floats = rng.normal(size=(n, len(self.root))) @ self.root
+        sample -= sample.mean(axis=0)
+        return sample
+
+
+@dataclass(frozen=True, eq=False)
+class MarginsReference:
+    """Every column as it is, but nothing between them except their rank correlations.
+
+    A normal sample with the correlations of the columns' normal scores decides which row gets which
+    value of a column. Skewness, tails, steps and valleys of single columns stay.
+    """
+
+    values: Floats
+    """The sorted values of every column."""
+    scores: NormalReference
+
+    @classmethod
+    def like(cls, rows: Floats) -> "MarginsReference":
+        """Make the reference for some rows."""
+        scores = ndtri((rankdata(rows, axis=0) - 0.5) / len(rows))
+        return cls(np.sort(rows, axis=0), NormalReference.like(scores))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw n rows, with columns of mean 0."""
+        sample = self.scores.sample(n, rng)
+        place = np.arange(n) * len(self.values) // n
+        np.put_along_axis(sample, sample.argsort(axis=0), self.values[place], axis=0)
+        sample -= sample.mean(axis=0)
+        return sample
 
 
 def some_rows(rows: Rows, most: int, seed: int) -> Floats:

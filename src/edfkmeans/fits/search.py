@@ -115,11 +115,9 @@ def fit_rows(
 def check_k_max(rows: Rows, k_max: int | None, least: int = 1) -> int:
     """Return the k_max to use: the one given if X supports it, else one that suits X."""
     if k_max is None:
-        # A pilot cluster should hold some distinct rows, or it says little of the noise.
         purpose = "choose a number of clusters"
-        most = 5 * DEFAULT_K_MAX
-        distinct = check_distinct(rows.sample.values, most, purpose, rows.looked_at)
-        return max(2, min(max(5, distinct // 5), distinct // 2 - 1))
+        check_distinct(rows.sample.values, 4, purpose, rows.looked_at)
+        return usual_k_max(rows)
     k_max = check_whole("k_max", k_max, least)
     distinct = count_distinct(rows.sample.values, k_max + 1)
     if distinct < k_max + 1:
@@ -128,3 +126,9 @@ def check_k_max(rows: Rows, k_max: int | None, least: int = 1) -> int:
             f"{distinct}. Lower k_max."
         )
     return k_max
+
+
+def usual_k_max(rows: Rows) -> int:
+    """Return the k_max that suits X: a pilot cluster should hold some distinct rows."""
+    distinct = count_distinct(rows.sample.values, 5 * DEFAULT_K_MAX)
+    return max(1, min(2, distinct - 2), min(max(5, distinct // 5), distinct // 2 - 1))

@@ -34,7 +34,8 @@
   function drawCurve() {
     const svg = $("curve"), name = $("measure").value, values = data.measures[name];
     const finite = values.filter((v) => v !== null);
-    const low = Math.min(...finite), high = Math.max(...finite), span = high - low || 1;
+    const part = name === "agreement"; // of the best: from 0 to 1, whatever the values
+    const low = part ? 0 : Math.min(...finite), high = part ? 1 : Math.max(...finite), span = high - low || 1;
     const x = (i) => 70 + (470 * i) / Math.max(1, values.length - 1);
     const y = (v) => 25 + (235 * (high - v)) / span;
     svg.replaceChildren();
@@ -116,7 +117,7 @@
     $("fewer").disabled = k === 1;
     $("more").disabled = k === data.sizes.length;
     const sizes = bySize().map((c) => data.sizes[k - 1][c].toLocaleString("en"));
-    $("said").textContent = `k = ${k}${k === data.k ? " (chosen)" : ""}: BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
+    $("said").textContent = `k = ${k}${k === data.k ? " (chosen)" : ""}: ${data.measures.agreement ? `expected agreement ${data.measures.agreement[k - 1].toFixed(2)}; ` : ""}BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
     drawCurve();
     drawScatter();
     drawProfiles();

@@ -12,7 +12,7 @@ import numpy as np
 
 from edfkmeans._atomic import atomic_write
 from edfkmeans._extras import needs
-from edfkmeans.choosing.confidence import N_RESAMPLES
+from edfkmeans.choosing.resampling import N_RESAMPLES
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.profiles import principal_axes, scores, spread
 from edfkmeans.rows.checks import check_numeric
@@ -26,6 +26,7 @@ SHOWN_COLUMNS = 24
 # Rows in the list of ambiguous ones.
 SHOWN_AMBIGUOUS = 20
 _MEASURES = {
+    "agreement": ("expected agreement", "higher is better"),
     "bic": ("BIC", "lower is better"),
     "silhouette_above": ("silhouette above reference", "higher is better"),
     "dof": ("degrees of freedom", ""),
@@ -114,6 +115,7 @@ def write_report(
         selection=selection,
         n_rows=n_rows or selection.path.n_samples,
         n_resamples=N_RESAMPLES,
+        sure=_sure(selection),
         shares=_shares(selection),
         measures={k: v for k, v in _MEASURES.items() if k in selection.table},
         data=_data(selection, values, list(names), offset, unit),
@@ -129,11 +131,21 @@ def write_report(
         part.write_text(text, encoding="utf-8")
 
 
-def _shares(selection: Selection) -> list[tuple[int, int]]:
-    """How often each k was chosen in the resamples, in percent, most often first."""
+def _sure(selection: Selection) -> list[tuple[int, float, float, str]]:
+    """How sure the judge is of the choice and of the other candidates, and why."""
     if selection.confidence is None:
         return []
-    ordered = selection.confidence.sort_values(ascending=False, kind="stable")
+    ks = [selection.k, *(candidate.k for candidate in selection.candidates)]
+    rows = selection.confidence.loc[ks]
+    pairs = zip(rows["agreement"], rows["near"], strict=True)
+    return [(k, *pair, selection.reasons[k]) for k, pair in zip(ks, pairs, strict=True)]
+
+
+def _shares(selection: Selection) -> list[tuple[int, int]]:
+    """How often each k was chosen in the resamples, in percent, most often first."""
+    if selection.resamples is None:
+        return []
+    ordered = selection.resamples.sort_values(ascending=False, kind="stable")
     return [(int(str(k)), round(100 * float(share))) for k, share in ordered.items()]
 
 

@@ -1,4 +1,4 @@
-"""How sure: k chosen again on random parts of the rows."""
+"""Resampling: k chosen again on random parts of the rows."""
 
 from typing import cast
 
@@ -25,7 +25,7 @@ _PART = 0.632
 _MOST_ROWS = 20_000
 
 
-def resample(
+def chosen_again(
     rows: Sample, path: KMeansPath, criterion: Criterion, seed: int, pool: Threads, progress: bool
 ) -> pd.Series:
     """Choose again on parts of the rows: how often each k is chosen."""

@@ -1,0 +1,303 @@
+"""Looks: what the judge sees in the rows themselves, for every k."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from edfkmeans._streams import Purpose, stream
+from edfkmeans.criteria.contrast import STEADY
+from edfkmeans.criteria.criterion import Given, Need, Work
+from edfkmeans.criteria.saddles import saddle_ratios
+from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.reference import quick_fits, some_rows
+from edfkmeans.kernels.lloyd import assign, centroids
+from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
+
+# Rows: of more, silhouettes come from a sample of this size.
+SILHOUETTE_ROWS = 2500
+# Rows: of more, saddles and distances to the centres come from a sample of this size.
+_ROWS = 5000
+# Rows that are split in two to see whether both halves say the same.
+_SPLIT = 4000
+# Part of a column's variance: a cluster's is never taken for less.
+_LEAST_PART = 1e-3
+# What is told of rows along a line, see `_along`.
+_LINE = ("skewness", "tails", "middle", "spread", "sides")
+# Rows of which the shape of the columns is taken.
+_SHAPE = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Curves over k (entry k - 1 belongs to k, NaN where there is none), and numbers of the set.
+
+    Attributes
+    ----------
+    silhouette, least_silhouette, negative : ndarray of shape (k_max,)
+        Mean over the rows, lowest mean of a cluster, part of the rows below 0.
+    saddle, highest_saddle, lowest_saddle, lowest_size, cut : ndarray of shape (k_max,)
+        Saddle ratios: mean over the rows, highest and lowest of a cluster; the number of rows of
+        the cluster with the lowest; the part of the rows in clusters whose ratio is above 1.
+    davies_bouldin : ndarray of shape (k_max,)
+    balls, boxes : ndarray of shape (k_max,)
+        BIC per number in X of a normal mixture with one variance for each cluster, and with one for
+        each cluster and column; every row counts for its own cluster only.
+    nested : ndarray of shape (k_max + 1,)
+        Adjusted Rand index of the fits with k and k - 1 clusters; the last entry is the pilot's.
+    halves, held_saddle : ndarray of shape (k_max,)
+        Of the fits of two halves of the rows: their adjusted Rand index, and the mean saddle ratio
+        of each half along the lines of the other, which has not been bent to it.
+    line : mapping of str to float
+        The rows of each half along the line between the two clusters of the other.
+    shape : mapping of str to float
+        What the columns look like.
+    """
+
+    silhouette: Floats
+    least_silhouette: Floats
+    negative: Floats
+    saddle: Floats
+    highest_saddle: Floats
+    lowest_saddle: Floats
+    lowest_size: Floats
+    cut: Floats
+    davies_bouldin: Floats
+    balls: Floats
+    boxes: Floats
+    nested: Floats
+    halves: Floats
+    held_saddle: Floats
+    line: dict[str, float]
+    shape: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Look(Need[Looks]):
+    """Look at the rows, with the same draws for every seed."""
+
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Looks:
+        steady = Work(STEADY, work.pool)
+        shape = _shape(some_rows(rows, _SHAPE, STEADY))
+        mean, least, negative = _silhouettes(rows, path, steady)
+        saddle, highest, lowest, size, cut, alike, balls, boxes = _saddles(rows, path, steady)
+        halves, held, line = _halves(rows, path)
+        found = Looks(
+            mean, least, negative, saddle, highest, lowest, size, cut, alike, balls, boxes,
+            _nested(path), halves, held, line, shape,
+        )  # fmt: skip
+        work.report()
+        return found
+
+
+def _silhouettes(rows: Rows, path: KMeansPath, work: Work) -> Floats:
+    curves = np.full((3, path.k_max), np.nan)
+    ks = range(2, path.k_max + 1)
+    if ks:
+        for k, one in zip(
+            ks, silhouettes_of(rows.sample, ks, path.labels, SILHOUETTE_ROWS, work), strict=True
+        ):
+            seen = one.values[np.isfinite(one.values)]
+            curves[:, k - 1] = one.mean, one.per_cluster.min(), (seen < 0).mean()
+    return curves
+
+
+def _saddles(rows: Rows, path: KMeansPath, work: Work) -> Floats:
+    """Return saddle ratios, the index of Davies and Bouldin, and the BIC of two mixtures."""
+    values = rows.units.only_varying(rows.sample.values)
+    n = len(values)
+    order = stream(STEADY, Purpose.LOOKED_AT).permutation(n) if n > _ROWS else None
+    whole = None if order is not None else np.ascontiguousarray(values, dtype=np.float64)
+
+    def one(k: int) -> tuple[float, ...]:
+        work.pool.check()
+        labels, looked = path.labels(k), whole
+        if looked is None:
+            assert order is not None
+            inside = stratified(labels, k, order, _ROWS)
+            looked, labels = values[inside].astype(np.float64), labels[inside]
+        ratios = saddle_ratios(looked, labels, k)
+        sizes = path.sizes(k)
+        least = int(np.lexsort((sizes, ratios.round(9)))[0])
+        return (
+            float(sizes @ ratios) / n,
+            float(ratios.max()),
+            float(ratios[least]),
+            float(sizes[least]),
+            float(sizes[ratios > 1].sum()) / n,
+            *_spreads(looked, labels, k),
+        )
+
+    curves = np.full((8, path.k_max), np.nan)
+    if path.k_max > 1:
+        curves[:, 1:] = np.array(work.pool.map(one, range(2, path.k_max + 1))).T
+    if whole is None:
+        assert order is not None
+        whole = values[order[:_ROWS]].astype(np.float64)
+    curves[-2:, 0] = _spreads(whole, np.zeros(len(whole), np.int32), 1)[1:]
+    return curves
+
+
+def _spreads(values: Floats, labels: Labels, k: int) -> tuple[float, float, float]:
+    """Return the index of Davies and Bouldin, and the BIC of the two mixtures."""
+    n, d = values.shape
+    centers, sizes = np.empty((k, d)), np.empty(k, np.int64)
+    centroids(values, labels, centers, sizes)
+    sizes = np.maximum(sizes, 1)  # without residuals a cluster may have lost its rows
+    squares = centers[labels]
+    squares -= values
+    squares *= squares
+    away = np.sqrt(squares.sum(axis=1))
+    spread = np.bincount(labels, weights=away, minlength=k) / sizes
+    lengths = (centers**2).sum(axis=1)
+    apart = np.maximum(lengths[:, None] + lengths - 2 * centers @ centers.T, 0.0)
+    np.fill_diagonal(apart, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):  # two centres in one place
+        alike = np.nan_to_num((spread[:, None] + spread) / np.sqrt(apart), posinf=1e6)
+    inside = np.zeros((k, n))
+    inside[labels, np.arange(n)] = 1.0
+    variances = inside @ squares / sizes[:, None]
+    total = values.var(axis=0)
+    total[total <= 0] = 1.0  # a column may vary in other rows only
+    shares = sizes / n
+    mixing = -2 * shares @ np.log(shares) / d
+    ball = np.log(np.maximum(variances.mean(axis=1), _LEAST_PART * total.mean()) / total.mean())
+    box = np.log(np.maximum(variances, _LEAST_PART * total) / total).mean(axis=1)
+    price = np.log(n) / (n * d)
+    return (
+        float(alike.max(axis=1).mean()),
+        float(shares @ ball + mixing + price * k * (d + 2)),
+        float(shares @ box + mixing + price * k * (2 * d + 1)),
+    )
+
+
+def _nested(path: KMeansPath) -> Floats:
+    """Return how much the fit with k clusters agrees with that of one less."""
+    found = np.full(path.k_max + 1, np.nan)
+    before = path.labels(1)
+    for k in range(2, path.k_max + 2):
+        labels = path.labels(k)
+        if k > 2:
+            found[k - 1] = agreement(before, labels)
+        before = labels
+    return found
+
+
+def _halves(rows: Rows, path: KMeansPath) -> tuple[Floats, Floats, dict[str, float]]:
+    """Fit two halves of the rows, and look at each through the fits of the other."""
+    alike, saddles = np.full((2, path.k_max), np.nan)
+    values = some_rows(rows, _SPLIT, STEADY)
+    rng = stream(STEADY, Purpose.LOOKED_AT, 1)
+    order = rng.permutation(len(values))
+    parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
+    k_last = min([path.k_max, *(count_distinct(part, path.k_max) for part in parts)])
+    fits = [quick_fits(part, k_last, rng, k_last)[1] for part in parts]
+    line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)
+    for k in range(2, k_last + 1):
+        both = []
+        for own, other in ((0, 1), (1, 0)):
+            centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
+            centroids(parts[other], fits[other][k - 1], centers, sizes)
+            told = np.empty(len(parts[own]), np.int32)
+            assign(parts[own], centers, told)
+            ratios = saddle_ratios(parts[own], told, k, centers)
+            full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
+            both.append((agreement(told, fits[own][k - 1]), full))
+            if k == 2:
+                for name, value in _along(parts[own], centers).items():
+                    line[name] += value / 2
+        alike[k - 1], saddles[k - 1] = np.mean(both, axis=0)
+    return alike, saddles, line
+
+
+def _along(values: Floats, centers: Floats) -> dict[str, float]:
+    """Describe some rows by where they lie along the line between two centres."""
+    places = values @ (centers[1] - centers[0])
+    z = (places - places.mean()) / max(float(places.std()), 1e-300)
+    spread = float(np.median(np.abs(z - np.median(z))))
+    return {
+        "skewness": abs(float((z**3).mean())),
+        "tails": float(np.log(max((z**4).mean(), 1e-300))),
+        "middle": float((np.abs(z) < 0.25).mean()),
+        "spread": spread,
+        "sides": abs(float((z > 0).mean()) - 0.5),
+    }
+
+
+def agreement(one: Labels, other: Labels) -> float:
+    """Return the adjusted Rand index of two clusterings, 1 for two of one cluster."""
+    wide = int(other.max()) + 1
+    table = np.bincount(one.astype(np.int64) * wide + other).astype(np.float64)
+    pairs = _pairs(table)
+    first, second = (_pairs(np.bincount(labels).astype(np.float64)) for labels in (one, other))
+    expected = first * second / max(_pairs(np.array([float(len(one))])), 1.0)
+    most = (first + second) / 2
+    return 1.0 if most == expected else float((pairs - expected) / (most - expected))
+
+
+def _pairs(counts: npt.NDArray[np.float64]) -> float:
+    return float((counts * (counts - 1)).sum() / 2)
+
+
+def _shape(rows: Floats) -> dict[str, float]:
+    """Describe some rows: steps, ties, skewness, tails, correlation, far rows."""
+    n = len(rows)
+    spread = rows.std(axis=0)
+    varying = spread > 1e-12 * spread.max()  # some columns may vary in other rows only
+    rows, spread = rows[:, varying], spread[varying]
+    z, d = rows / spread, rows.shape[1]
+    skew, tails = (z**3).mean(axis=0), (z**4).mean(axis=0)
+    bimodal = (skew**2 + 1) / np.maximum(tails, 1e-12)
+    ordered = np.sort(rows, axis=0)
+    steps = (np.diff(ordered, axis=0) > 1e-9 * spread).sum(axis=0) + 1
+    most = np.array([_most_frequent(column) for column in ordered.T]) / n
+    tails_first, tails_next = _tails_of_components(rows)
+    narrow = z @ z.T if n < d else z.T @ z
+    correlation = np.linalg.eigvalsh(narrow) / (n * d)
+    squares = (rows**2).sum(axis=1)
+    far = np.sort(squares) / max(squares.mean(), 1e-300)
+    return {
+        "distinct_rows": count_distinct(rows, n) / n,
+        "two_values": float((steps <= 2).mean()),
+        "few_values": float((steps <= 10).mean()),
+        "ties": float(1 - steps.mean() / n),
+        "most_frequent": float(most.mean()),
+        "skewness": float(np.abs(skew).mean()),
+        "highest_skewness": float(np.abs(skew).max()),
+        "tails": float(np.log(tails.mean())),
+        "lowest_tails": float(np.log(tails.min())),
+        "bimodal": float(bimodal.mean()),
+        "highest_bimodal": float(bimodal.max()),
+        "first_component": float(correlation[-1]),
+        "components": float(1 / max((correlation**2).sum(), 1e-300)) / min(n, d),
+        "unequal_spread": float(np.log(spread.max() / np.median(spread))),
+        "farthest": float(np.log(max(far[-1], 1e-300))),
+        "tails_of_first_component": tails_first,
+        "tails_of_next_components": tails_next,
+        "far_share": float(far[-max(1, n // 100) :].sum() / n),
+    }
+
+
+def _tails_of_components(rows: Floats) -> tuple[float, float]:
+    """Return the logarithm of the fourth moment of the first component, and of the next four."""
+    n, d = rows.shape
+    if n < d:
+        places = np.linalg.eigh(rows @ rows.T)[1][:, ::-1]
+    else:
+        places = rows @ np.linalg.eigh(rows.T @ rows)[1][:, ::-1]
+    places = places[:, :5]
+    spread = np.maximum(places.std(axis=0), 1e-300)
+    tails = np.log(
+        np.maximum((((places - places.mean(axis=0)) / spread) ** 4).mean(axis=0), 1e-300)
+    )
+    return float(tails[0]), float(tails[1:].mean()) if len(tails) > 1 else float(tails[0])
+
+
+def _most_frequent(ordered: Floats) -> int:
+    """Count how often the most frequent value of a sorted column occurs."""
+    edges = np.flatnonzero(np.diff(ordered, prepend=-np.inf, append=np.inf))
+    return int(np.diff(edges).max())

@@ -1,0 +1,118 @@
+"""Contrast: what fits look like in samples without clusters, of three kinds.
+
+The judge compares the data with all of them. Its samples are the same for every seed: an answer
+should not move because other samples were drawn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from edfkmeans._streams import Purpose, stream
+from edfkmeans.criteria.criterion import Given, Need, Work
+from edfkmeans.criteria.saddles import saddle_ratios
+from edfkmeans.criteria.silhouettes import silhouettes_of
+from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.reference import (
+    MarginsReference,
+    NormalReference,
+    Reference,
+    quick_fits,
+    some_rows,
+)
+from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
+
+# The seed of everything the judge draws.
+STEADY = 0
+# Rows of a sample, at most.
+_ROWS = 1000
+# Samples of each kind, and how many of them are looked at for silhouettes and saddles.
+_SAMPLES, _LOOKED_AT = 4, 2
+# Kinds: uniform in the box of the principal components; normal with the data's covariance; the
+# data's own columns with their rank correlations.
+KINDS = ("box", "normal", "margins")
+LOOKED_AT_KINDS = ("box", "margins")
+# The logarithm of a part of the inertia that counts as nothing.
+NOTHING = -30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Curves of samples without clusters; entry k - 1 belongs to k, NaN where there is none.
+
+    Attributes
+    ----------
+    logs : mapping of kind to ndarray of shape (n_samples, k_max)
+        Logarithm of the inertia as a part of that of one cluster.
+    silhouettes, saddles : mapping of kind to ndarray of shape (k_max,)
+        Mean silhouette, and mean saddle ratio over the rows.
+    """
+
+    logs: Mapping[str, Floats]
+    silhouettes: Mapping[str, Floats]
+    saddles: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class Contrast(Need[Contrasts]):
+    """Samples without clusters, fitted in the quick way."""
+
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Contrasts:
+        some = some_rows(rows, _ROWS, STEADY)
+        references: dict[str, Reference | NormalReference | MarginsReference] = {
+            "box": Reference.like(some, "principal"),
+            "normal": NormalReference.like(some),
+            "margins": MarginsReference.like(some),
+        }
+
+        def one(task: tuple[str, int]) -> tuple[Floats, Floats, Floats]:
+            work.pool.check()
+            kind, number = task
+            rng = stream(STEADY, Purpose.CONTRAST, KINDS.index(kind), number)
+            sample = references[kind].sample(len(some), rng)
+            looked_at = kind in LOOKED_AT_KINDS and number < _LOOKED_AT
+            return _curves(sample, path.k_max, rng, looked_at)
+
+        tasks = [(kind, number) for kind in KINDS for number in range(_SAMPLES)]
+        found = dict(zip(tasks, work.pool.map(one, tasks), strict=True))
+        work.report()
+
+        def curves(kind: str, which: int, last: int) -> Floats:
+            return np.array([found[kind, number][which] for number in range(last)])
+
+        return Contrasts(
+            logs={kind: curves(kind, 0, _SAMPLES) for kind in KINDS},
+            silhouettes={k: curves(k, 1, _LOOKED_AT).mean(axis=0) for k in LOOKED_AT_KINDS},
+            saddles={k: curves(k, 2, _LOOKED_AT).mean(axis=0) for k in LOOKED_AT_KINDS},
+        )
+
+
+def _curves(
+    sample: Floats, k_max: int, rng: np.random.Generator, looked_at: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Fit one sample: logarithms of the inertia, mean silhouettes, mean saddle ratios."""
+    logs, silhouettes, saddles = np.full((3, k_max), np.nan)
+    k_last = min(k_max, count_distinct(sample, k_max))
+    inertia, labels = quick_fits(sample, k_last, rng, k_last if looked_at else 0)
+    logs[:k_last] = log_parts(inertia)
+    ks = range(2, k_last + 1)
+    if looked_at and ks:
+        alone = Work(STEADY, Threads(1))
+        found = silhouettes_of(read_rows(sample), ks, lambda k: labels[k - 1], None, alone)
+        silhouettes[1:k_last] = [one.mean for one in found]
+        for k in ks:
+            sizes = np.bincount(labels[k - 1], minlength=k)
+            saddles[k - 1] = sizes @ saddle_ratios(sample, labels[k - 1], k) / len(sample)
+    return logs, silhouettes, saddles
+
+
+def log_parts(inertia: Floats) -> Floats:
+    """Return the logarithm of the inertia as a part of that of one cluster."""
+    parts = inertia / inertia[0] if inertia[0] > 0 else np.ones_like(inertia)
+    with np.errstate(divide="ignore"):  # every row has its own cluster: nothing is left
+        return np.asarray(np.maximum(np.log(parts), NOTHING))
