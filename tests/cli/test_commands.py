@@ -375,7 +375,7 @@ def test_a_folder_is_not_a_table(tmp_path):
 
 
 def test_help_shows_examples():
-    for command in ("select", "compare", "demo", "simulate", "info"):
+    for command in ("select", "compare", "demo", "assign", "simulate", "info"):
         assert f"edfkmeans {command}" in run(command, "--help").output
 
 

@@ -114,7 +114,9 @@ def answer(
         resample = False  # no one would see it
     selection = select_k(prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
     if k is not None:
-        selection = selection.with_k(k, prepared.X)
+        # Rows that are elsewhere have been kept, and need not be looked at again.
+        kept = selection.path.kept_rows is not None
+        selection = selection.with_k(k, None if kept else prepared.X)
     remarks = prepared.remarks
     if remarks is None:
         remarks = remarks_of(selection.findings, prepared.names, REMEDIES)

@@ -42,10 +42,10 @@ _OF_MANY: tuple[Kind, ...] = ("skewed", "tails", "two", "few")
 _ONE_IN = 20
 # Different values, at most, of a column of answers or grades.
 _GRADES = 10
-# Numbers of rows may have gaps where rows were deleted. Whole numbers beyond this size count
-# nothing, and columns of these names are ids.
+# Numbers of rows may have gaps where rows were deleted. Whole numbers of such a size are hashes,
+# and columns of these names are ids.
 _GAPS = 1.5
-_UNCOUNTED = 2.0**40
+_LEAST_HASH, _LARGEST_HASH = 2.0**40, 2.0**64
 _NAMES = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|hash|key|index)$|^(row|nr|no)$|[a-z](?-i:I[Dd])$")
 
 
@@ -301,7 +301,7 @@ def _numbers_rows(column: npt.NDArray[Any], name: str) -> bool:
     steps = np.diff(few)
     if steps.min() <= 0:
         return False
-    called = _NAMES.search(name) is not None or float(few[-1]) > _UNCOUNTED
+    called = _NAMES.search(name) is not None or _LEAST_HASH < float(few[-1]) < _LARGEST_HASH
     if not _multiples(steps) and not (called and _whole(few)):
         return False
     ordered = np.sort(np.asarray(column, np.float64))
