@@ -149,7 +149,7 @@ class Model:
         """Leave out rows with missing values that the model does not fill."""
         values = self._read(frame)
         gaps: Any = np.isnan(np.where(np.isnan(values), self.fill, values)).any(axis=1)
-        return frame.loc[~gaps]
+        return pd.DataFrame(frame.loc[~gaps])
 
     def _numbers(self, X: Any) -> Floats:
         if not isinstance(X, pd.DataFrame):
