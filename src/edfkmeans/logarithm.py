@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from edfkmeans.rows.arguments import some
-from edfkmeans.rows.findings import skewed_columns
 from edfkmeans.rows.scaling import exponentials, log_shift, logarithms
+from edfkmeans.rows.shapes import skewed_columns
 
 _KINDS = (np.float64, np.float32)
 

@@ -5,7 +5,8 @@ import pytest
 
 from conftest import blobs
 from edfkmeans import select_k
-from edfkmeans.rows.findings import REMEDIES, findings_of, remarks_of, skewed_columns
+from edfkmeans.rows.findings import REMEDIES, findings_of, remarks_of
+from edfkmeans.rows.shapes import skewed_columns
 
 N = 400
 

@@ -11,9 +11,10 @@ from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.remedies import REMEDIES
 from edfkmeans.rows.arguments import check_one_of, some
-from edfkmeans.rows.findings import Finding, findings_of, remarks_of, skewed_columns
+from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.inputs import Input
 from edfkmeans.rows.scaling import Scaling, log_shift, logarithms
+from edfkmeans.rows.shapes import skewed_columns
 from edfkmeans.rows.units import Floats
 
 
