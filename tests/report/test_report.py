@@ -3,9 +3,6 @@
 import html
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
-from conftest import blobs
+from conftest import blobs, opened
 from edfkmeans import fit_path, select_k
 from edfkmeans.profiles import describe
 from edfkmeans.report import write_report
@@ -156,23 +153,6 @@ def test_messages(tmp_path, wine):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if not shutil.which("chromium"):
-        script = Path(__file__).parent / "install_chromium.sh"
-        done = subprocess.run([script], capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"needs chromium: {(done.stdout + done.stderr).strip()}")
-    with playwright.sync_playwright() as engine:
-        started = engine.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A report of a real run: breast cancer, its columns named dangerously."""
     data = sklearn.datasets.load_breast_cancer(as_frame=True).data.iloc[:, :10]
@@ -200,19 +180,6 @@ def clusters(tmp_path_factory):
         file, X, ids=ids, restore=lambda rows: rows * data.std().to_numpy() + data.mean().to_numpy()
     )
     return file, result
-
-
-def opened(browser, file, width=1200, **options):
-    """Open a page, noting what goes wrong and what it asks the network for."""
-    page = browser.new_context(viewport={"width": width, "height": 800}, **options).new_page()
-    page.trouble, page.asked = [], []
-    page.on("console", lambda message: page.trouble.append(message.text))
-    page.on("pageerror", lambda error: page.trouble.append(str(error)))
-    page.on("dialog", lambda dialog: page.trouble.append("a dialog opened"))
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.goto(file.as_uri())
-    page.wait_for_selector("#profiles tbody tr")
-    return page
 
 
 def test_no_error_and_no_request(browser, report):

@@ -17,6 +17,7 @@ from edfkmeans._spreadsheets import harmless
 from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.preparing import Prepared
+from edfkmeans.comparison import Comparison
 from edfkmeans.engines import write_labels
 from edfkmeans.model import Model
 from edfkmeans.profiles import describe
@@ -92,11 +93,27 @@ class Outputs:
         return places
 
     def write_comparison(
-        self, content: dict[str, Any], figure: Callable[[], Any]
+        self, comparison: Comparison, prepared: Prepared, seed: int, command: str
     ) -> dict[str, Path]:
         """Write what is asked for of a comparison, as `write` does."""
+        table = comparison.table.reset_index().astype(object)
+        remarks = list(prepared.remarks or ())
+        content = about(prepared, seed) | {
+            "remarks": remarks,
+            "summary": comparison.summary,
+            "meaning": list(comparison.meaning),
+            "criteria": table.where(table.notna(), None).to_dict("records"),
+        }
         with self._parts() as (parts, places):
-            parts._write_plot_and_json(figure, content)
+            if parts.report is not None:
+                comparison.to_html(
+                    parts.report,
+                    title=f"How many clusters in {prepared.source}? Every criterion",
+                    remarks=remarks,
+                    notes=prepared.notes,
+                    command=command,
+                )
+            parts._write_plot_and_json(lambda: comparison.plot()[0].figure, content)
         return places
 
     def write_rows(self, frame: pd.DataFrame) -> dict[str, Path]:

@@ -15,6 +15,12 @@ const figures = (() => {
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("data").textContent);
   const short = (x) => (x === null ? "none" : Number(x.toPrecision(5)).toLocaleString("en", { maximumSignificantDigits: 5 }));
+  // Numbers at an axis: as many digits as tell its marks apart, and no more than there is room for.
+  function tick(v, span) {
+    const digits = Math.min(20, Math.max(0, 2 - Math.floor(Math.log10(span))));
+    if (Math.abs(v) >= 1e6) return v.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 5 });
+    return digits > 5 ? Number(v.toPrecision(3)).toString() : v.toLocaleString("en", { maximumFractionDigits: digits });
+  }
   const colour = (c) => COLOURS[c % COLOURS.length];
   const shape = (c, r) => SHAPES[c % SHAPES.length](r);
 
@@ -49,7 +55,7 @@ const figures = (() => {
     for (let i = 0; i <= 4; i++) {
       const v = low + (span * i) / 4;
       add(svg, "line", { x1: 70, x2: 545, y1: y(v), y2: y(v), stroke: "var(--line)" });
-      add(svg, "text", { x: 64, y: y(v) + 4, "text-anchor": "end" }, short(v));
+      add(svg, "text", { x: 64, y: y(v) + 4, "text-anchor": "end" }, tick(v, span));
     }
     const every = Math.ceil(values.length / 15);
     values.forEach((v, i) => {
@@ -116,5 +122,5 @@ const figures = (() => {
     }
   }
 
-  return { $, data, short, colour, shape, add, put, mark, curve, save, savable };
+  return { $, data, short, tick, colour, shape, add, put, mark, curve, save, savable };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // Draws what belongs to the k that is looked at.
 (() => {
-  const { $, data, short, colour, shape, add, put, mark, curve, save, savable } = figures;
+  const { $, data, short, tick, colour, shape, add, put, mark, curve, save, savable } = figures;
   const last = data.sizes.length;
   let k = data.k;
 
@@ -143,7 +143,7 @@
       for (let i = 0; i <= 2; i++) {
         const v = low + (span * i) / 2;
         add(svg, "line", { x1: x(v), x2: x(v), y1: 4, y2: bottom, stroke: "var(--line)" });
-        add(svg, "text", { x: x(v), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, short(v));
+        add(svg, "text", { x: x(v), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, tick(v, span));
       }
       quantiles[nth].forEach(([a, b, c, d, e], own) => {
         const y = 8 + high * (own + 0.5), thick = Math.min(12, 0.6 * high);
