@@ -88,7 +88,7 @@ def genes() -> Any:
     X = left["ways"]["8 components"]
     figure, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
     plot_scatter(select_k(X, random_state=0), X, ax=ax)
-    ax.set_title("90 samples by eight components; ringed: the most ambiguous 5 %", loc="left")
+    ax.set_title("90 samples by eight components", loc="left")
     return figure
 
 

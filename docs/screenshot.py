@@ -20,7 +20,7 @@ def main() -> None:
         browser = engine.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1100, "height": 1020})
+        page = browser.new_page(viewport={"width": 1100, "height": 1570})
         page.goto(report.as_uri())
         page.wait_for_selector("#profiles tbody tr")
         page.screenshot(path=PICTURE)
