@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import edfkmeans
-from conftest import blobs
+from conftest import blobs, posix_only
 from edfkmeans import __main__, cli, select_k
 from edfkmeans.cli import app, terminal
 from edfkmeans.cli import outputs as cli_outputs
@@ -121,8 +121,11 @@ def test_everything_is_written_whole_and_nothing_overwritten(table, tmp_path):
     labels = pd.read_csv(files[0])
     assert labels.columns.tolist() == ["who", "cluster", "ambiguity"]
     assert labels["who"].tolist() == pd.read_csv(table)["who"].tolist()
-    assert json.loads(files[1].read_text())["sizes"] == np.bincount(labels["cluster"]).tolist()
-    assert "<svg" in files[3].read_text()
+    assert (
+        json.loads(files[1].read_text(encoding="utf-8"))["sizes"]
+        == np.bincount(labels["cluster"]).tolist()
+    )
+    assert "<svg" in files[3].read_text(encoding="utf-8")
     before = [file.read_bytes() for file in files]
     again = run("select", table, *USED, *options)
     assert again.exit_code == 2
@@ -138,7 +141,7 @@ def test_labels_as_parquet_and_ids_that_a_spreadsheet_would_run(table, tmp_path)
     assert run("select", table, *USED, "--labels", tmp_path / "l.parquet").exit_code == 0
     assert pd.read_parquet(tmp_path / "l.parquet")["who"][0] == "=1+1"
     assert run("select", table, *USED, "--labels", tmp_path / "l.csv").exit_code == 0
-    assert (tmp_path / "l.csv").read_text().splitlines()[1].startswith("'=1+1,")
+    assert (tmp_path / "l.csv").read_text(encoding="utf-8").splitlines()[1].startswith("'=1+1,")
 
 
 def test_quiet_prints_the_number_only(table):
@@ -236,11 +239,11 @@ def test_odd_names_and_huge_values(tmp_path):
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import signal, sys, time
 import numpy as np
 from edfkmeans import __main__, selection
 def slow(*a, **k):
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
     time.sleep(5)
 selection.select_k = slow
 sys.argv = ["edfkmeans", "select", *sys.argv[1:]]
@@ -250,9 +253,9 @@ __main__.main()
 
 # Python swallows what is raised in a callback from C, of which threadpoolctl has one.
 SWALLOWED = INTERRUPTED.replace(
-    "    os.kill(os.getpid(), signal.SIGINT)\n",
-    "    ctypes.CFUNCTYPE(None)(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(0)))()\n",
-).replace("import os,", "import ctypes, os,")
+    "    signal.raise_signal(signal.SIGINT)\n",
+    "    ctypes.CFUNCTYPE(None)(lambda: (signal.raise_signal(signal.SIGINT), time.sleep(0)))()\n",
+).replace("import signal,", "import ctypes, signal,")
 
 
 @pytest.mark.parametrize("script", [INTERRUPTED, SWALLOWED], ids=["plain", "in a callback"])
@@ -276,7 +279,7 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0
     assert re.search(r"silhouette +3 .*1\.000", result.output)
-    found = json.loads((tmp_path / "c.json").read_text())["criteria"]
+    found = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["criteria"]
     assert [(line["criterion"], line["k"], line["ari"]) for line in found][1] == (
         "silhouette",
         3,
@@ -351,7 +354,7 @@ def test_simulate_writes_what_the_library_draws(tmp_path):
     found = pd.read_csv(file)
     np.testing.assert_allclose(found[["x1", "x2"]], X)
     assert (found["cluster"] == labels).all()
-    assert run(*arguments).output == file.read_text()
+    assert run(*arguments).output == file.read_text(encoding="utf-8")
     assert "s.csv is there already" in flat(run(*arguments, "--output", file))
     few = run("simulate", "uniform", "--k", 9, "--n", 5)
     assert few.exit_code == 2
@@ -483,6 +486,7 @@ def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
     assert run("select", parquet, *LAZY, "--labels", labels).exit_code == 0
 
 
+@posix_only
 def test_a_reader_that_has_had_enough():
     command = f"'{sys.executable}' -m edfkmeans simulate uniform --n 20000 | head -n 1; "
     done = subprocess.run(

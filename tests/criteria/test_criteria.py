@@ -189,7 +189,7 @@ def test_gap_and_rules_agree_with_r(tmp_path, wine):
     labels = np.stack([path.labels(k) + 1 for k in range(1, 9)], axis=1)
     np.savetxt(tmp_path / "labels.csv", labels, delimiter=",", fmt="%d")
     np.savetxt(tmp_path / "curves.csv", np.hstack([curves, errors]), delimiter=",", fmt="%.17g")
-    (tmp_path / "gap.R").write_text(R_SCRIPT)
+    (tmp_path / "gap.R").write_text(R_SCRIPT, encoding="utf-8")
     subprocess.run(["Rscript", "gap.R"], cwd=tmp_path, check=True, capture_output=True)
     rules = np.loadtxt(tmp_path / "rules.csv", delimiter=",", skiprows=1)
     ours = [
