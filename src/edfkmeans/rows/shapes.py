@@ -43,7 +43,7 @@ def some_rows(values: Values) -> Floats:
         size = np.abs(rows / 2 - middle / 2).max(axis=0)
     # One unit for all columns, a power of two: scales are still to be compared.
     largest = float(size.max(initial=0.0))
-    unit = np.ldexp(1.0, np.frexp(largest)[1]) if largest > 0 else 1.0
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - 1) if largest > 0 else 1.0
     return np.asarray(rows / unit - middle / unit)
 
 
@@ -118,7 +118,7 @@ def _multiples(steps: Floats) -> bool:
 
 def _far(column: npt.NDArray[Any]) -> tuple[int, ...]:
     """Return the rows, if any, that lie alone and far out."""
-    unit = np.ldexp(1.0, np.frexp(float(np.abs(column).max()))[1])
+    unit = np.ldexp(1.0, np.frexp(float(np.abs(column).max()))[1] - 1)
     low, middle, high = np.quantile(column[:: -(-len(column) // _MANY)] / unit, [0.25, 0.5, 0.75])
     away = np.abs(column / unit - middle)
     if high > low and away.max() <= _FAR * (high - low):
