@@ -51,7 +51,7 @@ def test_every_command_and_option_is_in_the_reference(reference):
 
 def test_the_reference_gives_defaults_bounds_and_choices(reference):
     found = sections(reference)
-    assert "| `--scale` `standard` or `robust` or `none` |" in found["select"]
+    assert "| `--scale` `standard` or `robust` or `log` or `none` |" in found["select"]
     assert "| `--columns` TEXT, repeatable |" in found["select"]
     assert "| `--k` INTEGER from 2 | Number of clusters. | `5` |" in found["simulate"]
     assert "long-tails" in found["simulate"]

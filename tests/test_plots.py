@@ -101,6 +101,17 @@ def test_profiles_are_sorted_by_size(found):
     sizes = [int(t.get_text().split("(")[1].split()[0]) for t in ax.get_yticklabels()]
     assert sizes == sorted(result.path.sizes(4), reverse=True)
     assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b", "c"]
+    unnamed = plots.plot_profiles(result)
+    assert [t.get_text() for t in unnamed.get_xticklabels()] == ["column 1", "column 2", "column 3"]
+
+
+def test_blue_is_above_the_mean(found):
+    _, result = found
+    image = plots.plot_profiles(result).images[0]
+    values, colours = image.get_array(), image.cmap(image.norm(image.get_array()))
+    red, blue = colours[..., 0], colours[..., 2]
+    assert (blue > red)[values > 0.1].all()
+    assert (red > blue)[values < -0.1].all()
 
 
 def test_messages(found):

@@ -362,3 +362,48 @@ def test_memory_does_not_grow_with_the_square_of_the_columns():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * X.nbytes < X.shape[1] ** 2 * 8 / 4
+
+
+def test_a_k_of_ones_own_keeps_the_evidence(wine):
+    found = select_k(wine, 8, random_state=0)
+    other = found.with_k(5, wine)
+    assert (other.k, other.chosen, other.as_good) == (5, found.k, found.as_good)
+    np.testing.assert_array_equal(other.labels, found.path.labels(5))
+    np.testing.assert_array_equal(other.centers, found.path.centers(5))
+    assert other.inertia == found.path.inertia[4]
+    assert other.headline.startswith(f"5 clusters, as asked for (the answer was {found.k}")
+    pd.testing.assert_frame_equal(other.table, found.table)
+    assert other.candidates[0].k == found.k
+    bic = found.table["bic"]
+    assert other.candidates[0].distance == pytest.approx(bic[found.k] - bic[5])
+    assert 5 not in [candidate.k for candidate in other.candidates]
+    back = other.with_k(found.k, wine)
+    assert back.headline == found.headline
+    np.testing.assert_array_equal(back.ambiguity, found.ambiguity)
+    assert np.isnan(found.with_k(5).ambiguity).all()
+    assert np.isfinite(other.ambiguity).all()
+    assert other.to_dict()["chosen"] == found.k
+    for k, message in ((9, "k=9 is more than k_max=8"), (0, "k=0 must be"), (2.5, "k=2.5 must be")):
+        with pytest.raises(ValueError, match=message):
+            found.with_k(k)
+    with pytest.raises(ValueError, match="Give the X of the path"):
+        found.with_k(5, wine[::-1])
+
+
+def test_words_for_how_likely_and_what_to_do_next(wine):
+    found = select_k(wine, 8, random_state=0)
+    for k in range(1, 9):
+        near = found.confidence["near"][k]
+        words = found.with_k(k).sureness
+        assert (words == "very likely") == (near >= 0.9)
+        assert (words in ("unlikely", "very unlikely")) == (near < 0.33)
+    assert select_k(wine, 4, method="paper").sureness is None
+    assert len(found.advice) == 3
+    assert "one group" in found.with_k(1).advice[1]
+    assert found.to_dict()["advice"] == list(found.advice)
+
+
+def test_columns_have_their_names(wine):
+    frame = pd.DataFrame(wine).rename(columns=lambda j: f"c{j}")
+    assert select_k(frame, 4, random_state=0).columns[:2] == ("c0", "c1")
+    assert select_k(wine, 4, random_state=0).columns[:2] == ("column 1", "column 2")

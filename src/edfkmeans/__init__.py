@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from edfkmeans.estimator import EDFKMeans
     from edfkmeans.fits.path import KMeansPath
     from edfkmeans.fits.search import fit_path
+    from edfkmeans.logarithm import LogTransformer
+    from edfkmeans.model import Model
     from edfkmeans.scoring import score
     from edfkmeans.selection import Selection, select_k
 
@@ -21,6 +23,8 @@ __all__ = [
     "DegreesOfFreedom",
     "EDFKMeans",
     "KMeansPath",
+    "LogTransformer",
+    "Model",
     "Selection",
     "compare",
     "degrees_of_freedom",
@@ -37,6 +41,8 @@ _HOMES = {
     "DegreesOfFreedom": "dof",
     "EDFKMeans": "estimator",
     "KMeansPath": "fits.path",
+    "LogTransformer": "logarithm",
+    "Model": "model",
     "Selection": "selection",
     "compare": "comparison",
     "degrees_of_freedom": "dof",

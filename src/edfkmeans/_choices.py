@@ -20,7 +20,7 @@ BOXES: tuple[Box, ...] = get_args(Box)
 Engine = Literal["memory", "dask"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
-Scale = Literal["standard", "robust", "none"]
+Scale = Literal["standard", "robust", "log", "none"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 Missing = Literal["drop", "mean", "median"]

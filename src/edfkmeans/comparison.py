@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from edfkmeans import _html
 from edfkmeans._choices import Fits
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
@@ -49,18 +50,37 @@ class Comparison:
         return plot_comparison(self, axes=axes)
 
     def __repr__(self) -> str:
+        shown = self._shown()
+        shown.index = shown.index.str.ljust(shown.index.str.len().max())
+        text = shown.reset_index().to_string(index=False, na_rep="-")
+        return "\n".join([self._title, text, *self._remarks])
+
+    def _repr_html_(self) -> str:
+        """Show a line for each criterion in a notebook."""
+        shown = self._shown().reset_index().astype(object)
+        lines = shown.where(shown.notna(), "-").astype(str).to_numpy()
+        parts = [_html.paragraph(self._title, strong=True)]
+        parts.append(_html.table([str(name).replace("_", " ") for name in shown], lines))
+        return f"<div>{''.join(parts)}{_html.listed(self._remarks)}</div>"
+
+    @property
+    def _title(self) -> str:
         path = self.path
-        title = f"Comparison: k of 1..{path.k_max} (n={path.n_samples}, d={path.n_features})"
+        return f"Comparison: k of 1..{path.k_max} (n={path.n_samples}, d={path.n_features})"
+
+    @property
+    def _remarks(self) -> list[str]:
+        return [f"{name}: {remark}." for name, remark in self.table["remark"].items() if remark]
+
+    def _shown(self) -> pd.DataFrame:
+        """Return the table with its numbers as text."""
         shown = self.table.drop(columns="remark")
         shown["can_say_one"] = shown["can_say_one"].map({True: "yes", False: "no"})
         shown["seconds"] = shown["seconds"].map("{:.2f}".format)
         shown["value"] = shown["value"].map("{:.5g}".format)
         if "ari" in shown:
             shown["ari"] = shown["ari"].map("{:.3f}".format)
-        shown.index = shown.index.str.ljust(shown.index.str.len().max())
-        text = shown.reset_index().to_string(index=False, na_rep="-")
-        remarks = [f"{name}: {remark}." for name, remark in self.table["remark"].items() if remark]
-        return "\n".join([title, text, *remarks])
+        return shown
 
 
 def compare(

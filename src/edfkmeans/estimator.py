@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from edfkmeans._choices import Fits, Method
 from edfkmeans.engines import header, map_rows
-from edfkmeans.kernels import lloyd
-from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import Selection, select_k
 
@@ -35,7 +34,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     n_clusters_ : int
         The number of clusters that was chosen.
     labels_ : ndarray of shape (n_samples,), or dask array where X was one
-        Cluster of every row.
+        Cluster of every row; 0 is the largest cluster.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Centroids.
     inertia_ : float
@@ -92,7 +91,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         """Return the nearest centroid of every row of X, as a dask array where X is one."""
         check_is_fitted(self)
         self._check(X)
-        return map_rows(X, _nearest, self.cluster_centers_, dtype=np.int32)
+        return map_rows(X, nearest, self.cluster_centers_, dtype=np.int32)
 
     def transform(self, X: Any) -> Any:
         """Return the distance of every row of X to every centroid, a column for each."""
@@ -104,13 +103,6 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     def _check(self, X: Any, reset: bool = False) -> None:
         """Make sure that X is a matrix of numbers with the columns of `fit`."""
         validate_data(self, header(X), reset=reset, skip_check_array=True)
-
-
-def _nearest(array: Values, centers: Floats) -> Labels:
-    labels: Labels = np.empty(array.shape[0], np.int32)
-    origin = centers.mean(axis=0)
-    lloyd.assign(array - origin, centers - origin, labels)
-    return labels
 
 
 def _distances(array: Values, centers: Floats) -> Floats:

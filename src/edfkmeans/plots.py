@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 _BLUE, _VERMILION, _GREY = "#0072B2", "#D55E00", "#666666"
 _COLOURS = (_BLUE, _VERMILION, "#009E73", "#CC79A7", "#B07D00", "#56B4E9", "#7F6BB5", "#444444")
+_ORANGE = "#D9791E"
 _MARKS = "os^Dv<>P"
 # Candidates whose k is written at the curve: more would run into each other.
 _NAMED_CANDIDATES = 3
@@ -240,34 +241,32 @@ def plot_profiles(
 ) -> "Axes":
     """Draw the centroids as a heat map: how far each column's mean is from that of all rows.
 
-    In units of the spread of the centroids of the finest fit. Clusters are sorted by size.
-
-    `names` are those of the columns.
+    In units of the spread of the centroids of the finest fit; blue is above the mean of all rows,
+    orange below. `names` are those of the columns, by default those of the data frame that was
+    clustered.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from edfkmeans import select_k
     >>> from edfkmeans.plots import plot_profiles
-    >>> iris = load_iris()
-    >>> ax = plot_profiles(select_k(iris.data, 8, random_state=0), iris.feature_names)
+    >>> ax = plot_profiles(select_k(load_iris(as_frame=True).data, 8, random_state=0))
     >>> ax.get_xticklabels()[0].get_text()
     'sepal length (cm)'
     """
     k = _fit_number(selection, k)
     path = selection.path
     sizes, d = path.sizes(k), path.centers(1).shape[1]
-    names = [str(j) for j in range(d)] if names is None else list(names)
+    names = list(selection.columns if names is None else names)
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
     heat = scores(path, k)
-    order = np.argsort(-sizes, kind="stable")
     ax = _axes(ax)
     most = max(1.0, float(np.abs(heat).max()))
-    image = ax.imshow(heat[order], cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
+    image = ax.imshow(heat, cmap=_below_and_above(), vmin=-most, vmax=most, aspect="auto")
     ax.figure.colorbar(image, ax=ax, label="above or below the mean", shrink=0.8)
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in order])
+    ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in range(k)])
     return _named(ax, "", "cluster")
 
 
@@ -327,6 +326,13 @@ def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
     return np.asarray(axes, dtype=object)
+
+
+def _below_and_above() -> Any:
+    """Make the colours of profiles: orange below the mean, blue above, as in the report."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("below and above", [_ORANGE, "white", _BLUE])
 
 
 def _axes(ax: "Axes | None") -> "Axes":

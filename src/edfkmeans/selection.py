@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from edfkmeans import _html
 from edfkmeans._choices import FITS, Fits, Method
 from edfkmeans._streams import seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
@@ -14,13 +15,15 @@ from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
 from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
 from edfkmeans.criteria import Work
-from edfkmeans.criteria.criterion import judge
+from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
-from edfkmeans.rows.checks import count_distinct
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import column_names, count_distinct
+from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
@@ -32,6 +35,16 @@ if TYPE_CHECKING:
 # Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
 # for every row, speak loudly against it.
 _LOUD_SILHOUETTE, _LOUD_BIC = 0.4, 0.5
+# What probabilities are called, from the highest down.
+_LIKELY = (
+    (0.9, "very likely"),
+    (0.66, "likely"),
+    (0.33, "about as likely as not"),
+    (0.1, "unlikely"),
+    (0.0, "very unlikely"),
+)
+# Columns of the table that a notebook shows.
+_SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -43,7 +56,9 @@ class Selection:
     Attributes
     ----------
     k : int
-        The number of clusters.
+        The number of clusters: the chosen one, or that of `with_k`.
+    chosen : int
+        The number of clusters that was chosen.
     table : DataFrame
         One row for each k: ``inertia``, ``dof_raw`` (degrees of freedom as estimated), ``dof``
         (smoothed) and ``bic``; with methods "judge" and "combined" also ``silhouette`` (mean over
@@ -75,9 +90,16 @@ class Selection:
     reasons : mapping of int to str
         For every k what speaks for and against it, largest first: for the chosen one by itself, for
         others beside it.
+    columns : tuple of str
+        Names of the columns: those of a data frame, else "column 1", "column 2", ...
+    findings : tuple of Finding
+        What is odd about the columns; `remarks` says it in words.
+    column_remarks : tuple of str
+        These words: what it does to the answer, and what to do about it.
     """
 
     k: int
+    chosen: int
     table: pd.DataFrame
     candidates: tuple[Candidate, ...]
     path: KMeansPath
@@ -88,10 +110,13 @@ class Selection:
     resamples: pd.Series | None
     ambiguity: Floats
     reasons: Mapping[int, str]
+    columns: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    column_remarks: tuple[str, ...]
 
     @property
     def labels(self) -> Labels:
-        """Cluster of every row, 0 .. k-1; a dask array where X is one."""
+        """Cluster of every row, 0 .. k-1, the largest first; a dask array where X is one."""
         return self.path.labels(self.k)
 
     @property
@@ -116,8 +141,72 @@ class Selection:
         With method "judge" those whose expected agreement is lower by 0.05 at most.
         """
         if self.confidence is None:
-            return (self.k,)
-        return as_good(self.confidence["agreement"], self.k)
+            return (self.chosen,)
+        return as_good(self.confidence["agreement"], self.chosen)
+
+    def with_k(self, k: int, X: Any = None) -> "Selection":
+        """Return the same evidence with another number of clusters: one's own choice.
+
+        Labels, centres, plots, the report and the dictionary are then those of that k; `chosen` is
+        still what was chosen.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to k_max.
+        X : array-like of shape (n_samples, n_features), optional
+            The data that were given to `select_k`. Without them it is not known which rows sit
+            between these clusters, and `ambiguity` is NaN (not so where rows are in dask's chunks,
+            which can be asked again).
+
+        Returns
+        -------
+        Selection
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from edfkmeans import select_k
+        >>> X = load_iris().data
+        >>> found = select_k(X, 8, random_state=0).with_k(3, X)
+        >>> found.k, found.path.sizes(3).tolist(), found.chosen
+        (3, [62, 50, 38], 5)
+        """
+        k = check_whole("k", k, 1)
+        if k > self.k_max:
+            raise ValueError(
+                f"k={k} is more than k_max={self.k_max}, the largest that was considered. Choose "
+                f"with k_max={k}, or give a smaller k."
+            )
+        path, bic = self.path, self.table["bic"].to_numpy()
+        rows = path.kept_rows
+        if X is not None:
+            rows = open_rows(X, sample_seed(path, 0))
+            check_path(path, rows, None)
+        if rows is not None:
+            ambiguity = ambiguity_of(rows, path, k)
+        elif k == self.k:
+            ambiguity = self.ambiguity
+        else:
+            ambiguity = np.full(path.n_samples, np.nan)
+        others = [each for each in self.candidates if each.k != k]
+        if k != self.k:
+            others.insert(0, self._as_candidate())
+        return replace(
+            self,
+            k=k,
+            ambiguity=ambiguity,
+            candidates=tuple(replace(each, distance=distance(bic, each.k, k)) for each in others),
+        )
+
+    def _as_candidate(self) -> Candidate:
+        """Describe this k as one that might be chosen instead of another one."""
+        agreement, words = None, []
+        if self.confidence is not None:
+            agreement = float(self.confidence["agreement"][self.k])
+            words.append(f"expected agreement {agreement:.2f}")
+        words.append(self.reasons.get(self.k) or "chosen")
+        return Candidate(self.k, float(self.table["bic"][self.k]), 0.0, "; ".join(words), agreement)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the choice, how sure it is, and the BIC; see `edfkmeans.plots`."""
@@ -173,8 +262,11 @@ class Selection:
         structure = self.structure
         return {
             "k": self.k,
+            "chosen": self.chosen,
             "summary": self.summary,
+            "sureness": self.sureness,
             "remarks": list(self.remarks),
+            "advice": list(self.advice),
             "method": self.method,
             "rule": self.rule,
             "n_samples": self.path.n_samples,
@@ -203,7 +295,9 @@ class Selection:
     def headline(self) -> str:
         """The answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
         parts = [f"{self.k} cluster" + "s" * (self.k != 1)]
-        if len(self.as_good) > 1:
+        if self.k != self.chosen:
+            parts[0] += f", as asked for (the answer was {_listed(self.as_good)})"
+        elif len(self.as_good) > 1:
             parts.append(_listed(self.as_good))
         if self.confidence is not None:
             agreement = float(self.confidence["agreement"][self.k])
@@ -225,8 +319,60 @@ class Selection:
         return text + "."
 
     @property
+    def sureness(self) -> str | None:
+        """How likely it is, in words, that k comes within 0.1 of the best; None if not known.
+
+        The words are those of the IPCC for probabilities: "very likely" is 0.9 or more, "likely"
+        0.66 or more, "about as likely as not" 0.33 or more, "unlikely" 0.1 or more.
+        """
+        if self.confidence is None:
+            return None
+        near = float(self.confidence["near"][self.k])
+        return next(words for least, words in _LIKELY if near >= least)
+
+    @property
+    def advice(self) -> tuple[str, str, str]:
+        """What to do next, in three sentences: about the k, the clusters, and the rows."""
+        others = [k for k in self.as_good if k != self.k]
+        if self.remarks:
+            first = "Read the remarks first: what they name can change the answer."
+        elif others:
+            first = f"Look at k = {_listed(tuple(others))} too, rated about as high."
+        else:
+            first = "No other number of clusters is rated as high: go on with this one."
+        if self.k == 1:
+            return (
+                first,
+                "Take the rows as one group unless you know better: clusters that are cut into it "
+                "are slices, not groups.",
+                "If you expect groups, try the columns in which they should differ, alone.",
+            )
+        return (
+            first,
+            "Look at the means of the clusters and give each a name: one that cannot be named is "
+            "hardly worth keeping.",
+            "Before you act on single rows, set aside those of high ambiguity, which sit between "
+            "clusters.",
+        )
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
+        remarks = [*self._on_the_choice(), *self._on_single_rows()]
+        if self.resamples is not None:
+            often = cast("int", self.resamples.idxmax())
+            share = float(self.resamples[often])
+            if share > float(self.resamples.get(self.k, 0.0)):
+                remarks.append(
+                    f"On parts of the rows k = {often} is chosen more often "
+                    f"({100 * share:.0f} %): do not lean on k = {self.k}."
+                )
+        return (*remarks, *self.column_remarks)
+
+    def _on_the_choice(self) -> list[str]:
+        """Say what speaks against the k that was chosen; nothing where it was asked for."""
+        if self.k != self.chosen:
+            return []
         remarks = []
         best = cast("int", self.table["bic"].idxmin())
         if self.confidence is not None:
@@ -254,15 +400,20 @@ class Selection:
                     else ", which is about all that so few rows allow."
                 )
             )
-        if self.resamples is not None:
-            often = cast("int", self.resamples.idxmax())
-            share = float(self.resamples[often])
-            if share > float(self.resamples.get(self.k, 0.0)):
-                remarks.append(
-                    f"On parts of the rows k = {often} is chosen more often "
-                    f"({100 * share:.0f} %): do not lean on k = {self.k}."
-                )
-        return tuple(remarks)
+        return remarks
+
+    def _on_single_rows(self) -> list[str]:
+        """Say of clusters of one row that they are."""
+        alone = np.flatnonzero(self.path.sizes(self.k) == 1).tolist()
+        if not alone or self.path.n_samples < 4 * self.k:
+            return []
+        which = f"Cluster {alone[0]} is a single row"
+        if len(alone) > 1:
+            which = f"{len(alone)} of the {self.k} clusters are single rows"
+        elif self.path.kept_rows is None:
+            row = int(np.flatnonzero(self.path.labels(self.k) == alone[0])[0])
+            which += f" (number {row + 1}, counted from 1)"
+        return [f"{which}, far from all others: look at it, and choose again without it."]
 
     def _against_one(self) -> list[str]:
         """Say what speaks loudly against one cluster, where that is the answer."""
@@ -285,8 +436,9 @@ class Selection:
 
     def __repr__(self) -> str:
         how = f"method={self.method!r}" + (f", rule={self.rule!r}" if self.rule else "")
+        asked = "" if self.k == self.chosen else ", as asked for"
         lines = [
-            f"Selection: k = {self.k} of 1..{self.k_max} "
+            f"Selection: k = {self.k} of 1..{self.k_max}{asked} "
             f"(n={self.path.n_samples}, d={self.path.n_features}, {how})"
         ]
         if self.confidence is not None or self.resamples is not None:
@@ -307,6 +459,24 @@ class Selection:
         if not self.candidates:
             lines.append("no other candidate")
         return "\n  ".join([*lines, *self.remarks])
+
+    def _repr_html_(self) -> str:
+        """Show the answer in a notebook: how sure it is, sizes, remarks, the other k and why."""
+        sizes = ", ".join(f"{size:,}" for size in self.path.sizes(self.k))
+        parts = [_html.paragraph(f"{self.headline}.", strong=True)]
+        parts.append(_html.paragraph(f"Rows in each cluster: {sizes}."))
+        parts.append(_html.listed(self.remarks))
+        why = [(str(self.k), self.reasons.get(self.k) or "chosen")]
+        why += [(str(each.k), each.reason) for each in self.candidates[:4]]
+        parts.append(_html.table(("k", "what speaks for and against it"), why))
+        shown = [name for name in _SHOWN if name in self.table]
+        numbers = [
+            (str(k), *(f"{value:.4g}" if value == value else "" for value in row))
+            for k, row in zip(self.table.index, self.table[shown].to_numpy(), strict=True)
+        ]
+        titles = ("k", *(name.replace("_", " ") for name in shown))
+        parts.append(_html.folded("The numbers for every k", _html.table(titles, numbers)))
+        return f"<div>{''.join(parts)}</div>"
 
 
 def _listed(numbers: tuple[int, ...]) -> str:
@@ -425,8 +595,11 @@ def select_k(
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
     table = table_of(path, curve)
+    columns = column_names(X, len(path.centers(1)[0]))
+    findings = findings_of(rows.sample.values, columns)
     return Selection(
         k=curve.k,
+        chosen=curve.k,
         table=table,
         candidates=candidates_of(curve, table["bic"].to_numpy(), shares),
         path=path,
@@ -437,4 +610,7 @@ def select_k(
         resamples=shares,
         ambiguity=ambiguity_of(rows, path, curve.k),
         reasons=curve.reasons,
+        columns=columns,
+        findings=findings,
+        column_remarks=remarks_of(findings, columns),
     )

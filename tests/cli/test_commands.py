@@ -171,7 +171,7 @@ def test_standard_input(table):
         ("a\n1\n2\n", "2 distinct rows and at least 4 are needed"),
         ("a,b\n1,2,3\n4,5,6\n", "line 2 has 3 fields and the first 2."),
         ("a,b,a\n1,2,3\n", "2 columns named 'a' (columns 1 and 3)."),
-        (bytes(range(256)) * 9, "is not a table in text, nor Parquet, Feather, NPY or NPZ."),
+        (bytes(range(256)) * 9, "is not a table in text, nor Excel, Parquet, Feather, NPY or NPZ."),
     ],
 )
 def test_bad_files_say_what_to_do(tmp_path, content, message):
@@ -378,7 +378,7 @@ def test_a_folder_is_not_a_table(tmp_path):
 
 
 def test_help_shows_examples():
-    for command in ("select", "compare", "demo", "simulate", "info"):
+    for command in ("select", "compare", "demo", "assign", "simulate", "info"):
         assert f"edfkmeans {command}" in run(command, "--help").output
 
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from conftest import blobs, posix_only
 from edfkmeans import selection
 from edfkmeans._atomic import place, temporary
+from edfkmeans._spreadsheets import harmless
 from edfkmeans.cli import app
-from edfkmeans.cli.outputs import _harmless
 
 OPTIONS = ("--k-max", "5")
 
@@ -154,7 +154,7 @@ def test_the_next_free_name_is_taken(tmp_path, monkeypatch):
     ],
 )
 def test_no_formula_reaches_a_spreadsheet(text, written):
-    assert _harmless(text) == written
+    assert harmless(text) == written
 
 
 def test_an_engine_that_is_not_installed_is_named_with_its_extra(table, tmp_path, monkeypatch):

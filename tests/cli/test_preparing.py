@@ -21,8 +21,7 @@ def ready(frame=FRAME, **options):
 def test_scales_are_those_of_scikit_learn(scale, peer):
     found = ready(id_column="name", scale=scale)
     np.testing.assert_allclose(found.X, peer.fit_transform(FRAME[["x", "y", "z"]]), atol=1e-12)
-    original = found.X * found.spread + found.offset
-    np.testing.assert_allclose(original, FRAME[["x", "y", "z"]], atol=1e-12)
+    np.testing.assert_allclose(found.scaling.restore(found.X), FRAME[["x", "y", "z"]], atol=1e-12)
     assert found.notes[-1].endswith(f"(--scale {scale}).")
 
 
@@ -56,10 +55,14 @@ def test_the_index_that_pandas_writes_names_the_rows():
 
 
 def test_text_becomes_columns_of_0_and_1_on_request():
-    frame = pd.DataFrame({"colour": ["red", "blue", "red", None], "ok": [True, False, True, True]})
+    frame = pd.DataFrame({
+        "colour": ["red", "blue", "green", None],
+        "ok": [True, False, True, True],
+        "plan": ["no", "yes", "no", "no"],
+    })  # fmt: skip
     found = ready(frame, encode=True, missing="drop", scale="none")
-    assert found.names == ["ok", "colour=blue", "colour=red"]
-    np.testing.assert_array_equal(found.X, [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+    assert found.names == ["colour=blue", "colour=green", "colour=red", "ok", "plan=yes"]
+    np.testing.assert_array_equal(found.X, [[0, 0, 1, 1, 0], [1, 0, 0, 0, 1], [0, 1, 0, 1, 0]])
     assert found.kept.tolist() == [0, 1, 2]
 
 
@@ -78,6 +81,7 @@ def test_missing_values_are_dropped_or_filled():
 
 
 MANY = pd.DataFrame({"a": range(60), "t": [f"v{i}" for i in range(60)]})
+DATED = MANY.assign(t=[f"2024-01-01 10:{i:02}" for i in range(60)])
 EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
 
 
@@ -85,12 +89,24 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
     "frame, options, message",
     [
         (FRAME[:0], {}, "has a header but no rows"),
-        (FRAME, {}, "not numbers: 'name' \\(such as 'p' in row 1\\).*--drop name.*--encode"),
+        (
+            FRAME,
+            {},
+            "not numbers: 'name' \\(such as 'p' in row 1\\). Name the rows by --id name, .*"
+            "--drop name, or .*--encode",
+        ),
+        (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Leave them out with --drop name, or"),
+        (FRAME, {"log": ["y"], "drop": ["name", "x"], "scale": "log"}, "Leave --log out"),
+        (FRAME, {"log": ["w"], "drop": ["name"]}, "--log 'w': f.csv has no such column"),
+        (FRAME.assign(x=-1.0), {"log": ["x"], "drop": ["name"]}, "--log x: 'x' of f.csv holds neg"),
+        (FRAME.assign(x=-1.0), {"scale": "log", "drop": ["name"]}, "--scale log: 'x' of f.csv"),
         (FRAME, {"drop": ["nam"]}, "--drop 'nam': f.csv has no such column. Did you mean 'name'"),
         (FRAME, {"columns": ["hue"]}, "It has 'name', 'x', 'y', 'z'"),
         (FRAME, {"drop": ["name", "x", "y", "z"]}, "No column of f.csv is left"),
         (FRAME[["z"]], {}, "every column holds a single value"),
         (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
+        (DATED, {}, "Turn dates \\('t'\\) into days with --dates, or leave them out"),
+        (DATED, {"encode": True}, "Turn its dates into days with --dates"),
         (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: --drop it"),
         (EMPTY, {"missing": "mean"}, "'b' of f.csv holds no value at all"),
         (EMPTY, {"missing": "drop"}, "Every row of f.csv has a missing value"),
@@ -122,3 +138,66 @@ def test_missing_values_are_filled_without_overflow_and_to_the_last_digit(missin
     assert [filled[2, 0], filled[3, 1], filled[1, 2], filled[2, 3]] == [
         1.797e308, expected, 5e-324, 0.0,
     ]  # fmt: skip
+
+
+def long_frame(n=200):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({
+        "x": rng.normal(size=n), "spend": rng.lognormal(sigma=1.5, size=n), "my id": range(n)
+    })  # fmt: skip
+
+
+def test_what_is_odd_is_named_with_the_option_that_helps():
+    days = pd.date_range("2024", periods=200)[np.random.default_rng(0).permutation(200)]
+    frame = long_frame().assign(plan=["yes", "no"] * 100, day=days)
+    remarks = ready(frame, encode=True, dates=True).remarks
+    assert [each.rpartition(": ")[2] for each in remarks] == [
+        "--id 'my id'", "--log spend", "--drop plan"
+    ]  # fmt: skip
+    frame = frame.drop(columns="my id")
+    remarks = ready(frame, encode=True, dates=True, log=["auto"]).remarks
+    assert [each.rpartition(": ")[2] for each in remarks] == ["--drop plan"]
+    named = ready(FRAME.assign(x=[1.0, 2, 3, 4, 1e9]).loc[[0, 1, 2, 3, 4] * 9], id_column="name")
+    assert not any("far" in each for each in named.remarks)
+    one = long_frame().assign(
+        spend=0.0, who=[f"w{i}" for i in range(200)], z=long_frame().x * 2 + 1
+    )
+    one.loc[3, "x"] = 1e6
+    remarks = " ".join(ready(one, id_column="who").remarks)
+    assert "The row 'w3' lies far from all others in 'x'" in remarks
+    assert "'spend' is constant and has no say." in remarks
+
+
+def test_scales_are_told_where_they_stay():
+    frame = long_frame().assign(x=long_frame().x * 1e6).drop(columns="my id")
+    assert any("--scale standard" in each for each in ready(frame, scale="none").remarks)
+    assert not any("--scale standard" in each for each in ready(frame).remarks)
+
+
+@pytest.mark.parametrize("options", [{"log": ["spend"]}, {"log": ["auto"]}])
+def test_logarithms_are_taken_and_given_back(options):
+    frame = long_frame()[["x", "spend"]]
+    found = ready(frame, **options)
+    logs = np.column_stack([frame.x, np.log(frame.spend)])
+    np.testing.assert_allclose(found.X, StandardScaler().fit_transform(logs), atol=1e-12)
+    np.testing.assert_allclose(found.scaling.restore(found.X), frame, rtol=1e-9)
+    assert any(note.startswith("In logarithms: 'spend'") for note in found.notes)
+    assert "no logarithms taken" in " ".join(ready(frame[["x"]], log=["auto"]).notes)
+
+
+def test_all_columns_in_logarithms():
+    frame = np.exp(long_frame()[["x"]]).assign(zeros=[0.0, 3.0] * 100)
+    found = ready(frame, scale="log")
+    np.testing.assert_array_equal(found.scaling.shift, [0.0, 3.0])
+    logs = np.column_stack([np.log(frame.x), np.log(frame.zeros + 3)])
+    np.testing.assert_allclose(found.X, StandardScaler().fit_transform(logs), atol=1e-12)
+
+
+def test_dates_become_days_on_request():
+    frame = pd.DataFrame({"a": [1.0, 2, 3], "day": ["2024-01-01", "2024-01-02", "2024-03-01"]})
+    found = ready(frame, dates=True, scale="none")
+    np.testing.assert_array_equal(found.X[:, 1] - found.X[0, 1], [0, 1, 60])
+    assert any("since 1970-01-01: 'day'" in note for note in found.notes)
+    numbers = frame.assign(day=[20240101, 20240102, 20240301])
+    assert any("dates written as numbers" in note for note in ready(numbers).notes)
+    np.testing.assert_array_equal(ready(numbers, dates=True, scale="none").X, found.X)

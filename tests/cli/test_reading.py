@@ -96,7 +96,7 @@ def pickled():
         (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "cannot be unpacked"),
         (b"PAR1 and no more", "could not be read as parquet"),
         (b"ARROW1 and no more", "could not be read as feather"),
-        (b"PK\x03\x04 and no more", "is a zip archive or a spreadsheet"),
+        (b"PK\x03\x04 and no more", "is a zip archive. Unpack it."),
         (b"PK\x03\x04 a.npy and no more", "could not be read as a NumPy array"),
         ('[{"a": 1}]', "looks like JSON or a web page"),
         (npz(a=np.eye(2), b=np.eye(3)), "holds 2 arrays: 'a', 'b'"),

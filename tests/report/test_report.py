@@ -155,7 +155,10 @@ def report(tmp_path_factory):
     file = tmp_path_factory.mktemp("report") / "report.html"
     result = select_k(X, 8, random_state=0, resample=True)
     result.to_html(
-        file, X, offset=data.mean().to_numpy(), unit=data.std().to_numpy(), title="Cells"
+        file,
+        X,
+        restore=lambda centers: centers * data.std().to_numpy() + data.mean().to_numpy(),
+        title="Cells",
     )
     return file, result
 
@@ -233,3 +236,50 @@ def test_many_clusters_and_rows_that_are_not_there(browser, tmp_path):
     assert page.locator("#profiles tbody tr").count() == 30
     assert page.locator("#scatter").count() == 0
     assert page.trouble == []
+
+
+def test_the_clusters_on_screen_can_be_downloaded(browser, report, tmp_path):
+    file, result = report
+    page = opened(browser, file)
+    page.select_option("#k", "4")
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    assert waiting.value.suggested_filename == "clusters-4.csv"
+    waiting.value.save_as(tmp_path / "c.csv")
+    written = pd.read_csv(tmp_path / "c.csv")
+    assert list(written.columns) == ["row", "cluster"]
+    assert written["row"].tolist() == list(range(1, len(written) + 1))
+    assert written["cluster"].tolist() == result.path.labels(4).tolist()
+    assert page.asked == [file.as_uri()]
+    assert page.trouble == []
+
+
+def test_a_download_names_rows_and_holds_no_formula(browser, tmp_path):
+    X, _ = blobs(3, n=20)
+    ids = pd.Series(['=1+1, "quoted"', *(f"r{i}" for i in range(59))], name="who, really")
+    select_k(X, 5, random_state=0).to_html(tmp_path / "r.html", X, ids=ids)
+    page = opened(browser, tmp_path / "r.html")
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    waiting.value.save_as(tmp_path / "c.csv")
+    written = pd.read_csv(tmp_path / "c.csv")
+    assert written["who, really"].tolist() == ["'" + ids[0], *ids[1:]]
+
+
+def test_rows_that_take_too_much_room_cannot_be_downloaded(tmp_path, wine, monkeypatch):
+    found = select_k(wine, 4, random_state=0)
+    found.to_html(tmp_path / "r.html", wine)
+    assert data_of(tmp_path / "r.html")["rows"] is not None
+    monkeypatch.setattr("edfkmeans.report.page._MOST_CHARACTERS", 100)
+    found.to_html(tmp_path / "s.html", wine)
+    assert data_of(tmp_path / "s.html")["rows"] is None
+    assert 'id="download"' not in (tmp_path / "s.html").read_text(encoding="utf-8")
+
+
+def test_another_k_knows_its_rows_between_clusters_if_it_has_the_rows(tmp_path, wine):
+    other = select_k(wine, 6, random_state=0).with_k(5)
+    other.to_html(tmp_path / "without.html")
+    assert "Not known: with_k(k, X) tells." in told(tmp_path / "without.html")
+    other.to_html(tmp_path / "with.html", wine)
+    assert "Not known: with_k" not in told(tmp_path / "with.html")
+    assert "5 clusters, as asked for (the answer was 3" in told(tmp_path / "with.html")

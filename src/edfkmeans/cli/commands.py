@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from edfkmeans._extras import needs
 
@@ -51,8 +51,12 @@ def select(
     drop: options.Drop = None,
     id_column: options.Id = None,
     encode: options.Encode = False,
+    dates: options.Dates = False,
+    sheet: options.Sheet = None,
     missing: options.Missing = None,
+    log: options.Log = None,
     scale: options.Scale = "standard",
+    k: options.K = None,
     k_max: options.KMax = None,
     method: options.Method = "judge",
     rule: options.Rule = None,
@@ -63,6 +67,7 @@ def select(
     json_file: options.Json = None,
     report: options.Report = None,
     plot: options.Plot = None,
+    model: options.Model = None,
     quiet: options.Quiet = False,
     force: options.Force = False,
     engine: options.Engine = "memory",
@@ -75,7 +80,7 @@ def select(
     from edfkmeans.cli.outputs import Outputs
 
     check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot, force)
+    outputs = Outputs(labels, json_file, report, plot, model, force)
     how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
     with told():
         outputs.check(file)
@@ -88,12 +93,19 @@ def select(
                 drop=drop,
                 id_column=id_column,
                 encode=encode,
+                dates=dates,
+                sheet=sheet,
                 missing=missing,
+                log=log,
                 scale=scale,
             )
-            answer(prepared, outputs, quiet, resample, **how)
+            answer(prepared, outputs, quiet, resample, k, **how)
             return
-        check_dask(labels, encode, missing, id_column, scale)
+        check_dask(
+            labels, scale,
+            {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
+             "--log": log, "--id": id_column},
+        )  # fmt: skip
         try:
             from edfkmeans.engines.dask_files import connected
         except ImportError:
@@ -101,11 +113,12 @@ def select(
 
         with connected(scheduler):
             prepared = open_table(file, columns, drop, scale)
-            answer(prepared, outputs, quiet, resample, **how)
+            answer(prepared, outputs, quiet, resample, k, **how)
 
 
 @app.command()
 def demo(
+    k: options.K = None,
     k_max: options.KMax = None,
     method: options.Method = "judge",
     rule: options.Rule = None,
@@ -116,6 +129,7 @@ def demo(
     json_file: options.Json = None,
     report: options.Report = None,
     plot: options.Plot = None,
+    model: options.Model = None,
     quiet: options.Quiet = False,
     force: options.Force = False,
 ) -> None:
@@ -129,12 +143,12 @@ def demo(
     from edfkmeans.cli.preparing import prepare
 
     check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot, force)
+    outputs = Outputs(labels, json_file, report, plot, model, force)
     with told():
         outputs.check()
         prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")
         answer(
-            prepared, outputs, quiet, resample,
+            prepared, outputs, quiet, resample, k,
             k_max=k_max, method=method, rule=rule, random_state=seed, n_jobs=jobs,
         )  # fmt: skip
 
@@ -146,7 +160,10 @@ def compare(
     drop: options.Drop = None,
     id_column: options.Id = None,
     encode: options.Encode = False,
+    dates: options.Dates = False,
+    sheet: options.Sheet = None,
     missing: options.Missing = None,
+    log: options.Log = None,
     scale: options.Scale = "standard",
     k_max: Annotated[
         int | None,
@@ -189,7 +206,10 @@ def compare(
             drop=drop,
             id_column=id_column,
             encode=encode,
+            dates=dates,
+            sheet=sheet,
             missing=missing,
+            log=log,
             scale=scale,
         )
         found = compare(
@@ -203,7 +223,7 @@ def compare(
         )
     table = found.table.reset_index().astype(object)
     lines = table.where(table.notna(), None).to_dict("records")
-    content = about(prepared, seed) | {"criteria": lines}
+    content = about(prepared, seed) | {"remarks": list(prepared.remarks or ()), "criteria": lines}
     with room_told():
         places = outputs.write_comparison(content, lambda: found.plot()[0].figure)
     tell_places(outputs, places)
@@ -212,6 +232,51 @@ def compare(
             from edfkmeans.cli.terminal import show_comparison
 
             show_comparison(found, prepared)
+
+
+@app.command()
+def assign(
+    model: Annotated[Path, typer.Argument(help="What `edfkmeans select --model` wrote.")],
+    file: options.File,
+    id_column: options.Id = None,
+    sheet: options.Sheet = None,
+    missing: Annotated[
+        Literal["drop"] | None,
+        typer.Option(help="Rows with missing values that the model does not fill: leave them out."),
+    ] = None,
+    labels: Annotated[
+        Path,
+        typer.Option(
+            help="Write id, cluster and distance to its centre of every row, as CSV or (by its "
+            "name) Parquet; - for CSV on standard output."
+        ),
+    ] = Path("-"),
+    force: options.Force = False,
+) -> None:
+    """Give new rows to the clusters of a saved model.
+
+    Example: edfkmeans assign customers.json new.csv --id name --labels new_labels.csv
+    """
+    from edfkmeans.cli.assigning import assigned
+    from edfkmeans.cli.outputs import Outputs, write_rows
+
+    outputs = Outputs(labels=None if str(labels) == "-" else labels, force=force)
+    with told():
+        outputs.check(file)
+        rows, notes = assigned(model, file, id_column, sheet, missing)
+    for note in notes:
+        print(note, file=sys.stderr)
+    if outputs.labels is None:
+        write_rows(rows, sys.stdout)
+        return
+    with room_told():
+        places = outputs.write_rows(rows)
+    tell_places(outputs, places)
+    with written(outputs):
+        counts = rows.iloc[:, 1].value_counts().sort_index()
+        listed = ", ".join(f"{count} in {cluster}" for cluster, count in counts.items())
+        print(f"{len(rows)} rows given to clusters: {listed}.")
+        print(f"Wrote the labels: {places['labels']}")
 
 
 @app.command()
@@ -269,7 +334,7 @@ def info() -> None:
     lines = [("edfkmeans", __version__), ("Python", platform.python_version())]
     lines.append(("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     names = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "matplotlib", "jinja2")
-    for name in (*names, "dask"):
+    for name in (*names, "openpyxl", "dask"):
         there = importlib.util.find_spec({"scikit-learn": "sklearn"}.get(name, name))
         lines.append((name, metadata.version(name) if there else "not installed"))
     for name, value in lines:

@@ -13,8 +13,8 @@ SCHEMES = {name.replace(" ", "-"): name for name in choices.SCHEMES}
 File = Annotated[
     Path,
     typer.Argument(
-        help="CSV or TSV (.gz too), Parquet, Feather, NPY or NPZ; - for standard input. Separator, "
-        "encoding, header and decimal comma are found out."
+        help="CSV or TSV (.gz too), Excel, Parquet, Feather, NPY or NPZ; - for standard input. "
+        "Separator, encoding, header and decimal comma are found out."
     ),
 ]
 Columns = Annotated[
@@ -26,7 +26,21 @@ Drop = Annotated[
 Id = Annotated[str | None, typer.Option("--id", help="The column that names the rows.")]
 Encode = Annotated[
     bool,
-    typer.Option("--encode", help="Turn each value of a text column into a column of 0 and 1."),
+    typer.Option(
+        "--encode",
+        help="Turn each value of a text column into a column of 0 and 1; two values make one.",
+    ),
+]
+Dates = Annotated[
+    bool, typer.Option("--dates", help="Turn columns of dates into days since 1970-01-01.")
+]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file, if not the first.")]
+Log = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Take the logarithm of this column first; may be given more than once. auto: of every "
+        "column that is heavily skewed."
+    ),
 ]
 Missing = Annotated[
     choices.Missing | None,
@@ -35,12 +49,21 @@ Missing = Annotated[
 Scale = Annotated[
     choices.Scale,
     typer.Option(
-        help="standard: mean 0 and variance 1; robust: by median and quartiles; none: as they are."
+        help="standard: mean 0 and variance 1; robust: by median and quartiles; log: the same as "
+        "standard, but of logarithms; none: as they are."
     ),
 ]
 KMax = Annotated[
     int | None,
     typer.Option(min=1, help="Largest number of clusters; 30 if not given, fewer for few rows."),
+]
+K = Annotated[
+    int | None,
+    typer.Option(
+        "--k",
+        min=1,
+        help="Your own number of clusters for labels, report and all; the evidence stays.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same answer.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Number of threads; all cores if not given.")]
@@ -65,14 +88,18 @@ Resample = Annotated[
 Labels = Annotated[
     Path | None,
     typer.Option(
-        help="Write id, cluster (0 .. k-1) and ambiguity of every row, as CSV or (by its name) "
-        "Parquet."
+        help="Write id, cluster (0 .. k-1, the largest first) and ambiguity of every row, as CSV "
+        "or (by its name) Parquet."
     ),
 ]
 Json = Annotated[
     Path | None, typer.Option("--json", help="Write everything as JSON; - for standard output.")
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(help="Write columns, scaling and centres as JSON, for `edfkmeans assign`."),
+]
 Plot = Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")]
 Engine = Annotated[
     choices.Engine,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,9 +13,12 @@ from typing import Any, Self
 import pandas as pd
 
 from edfkmeans._atomic import place, temporary
-from edfkmeans.cli.preparing import Prepared, label_columns
-from edfkmeans.cli.reading import BadFileError
+from edfkmeans._spreadsheets import harmless
+from edfkmeans.cli.columns import label_columns
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.preparing import Prepared
 from edfkmeans.engines import write_labels
+from edfkmeans.model import Model
 from edfkmeans.selection import Selection
 
 # The version of the JSON; it grows when a name in it changes.
@@ -33,6 +35,7 @@ class Outputs:
     json: Path | None = None
     report: Path | None = None
     plot: Path | None = None
+    model: Path | None = None
     force: bool = False
     """Whether files that are there may be overwritten."""
 
@@ -40,7 +43,7 @@ class Outputs:
     def named(self) -> dict[str, Path]:
         """What is asked for, by the name of the option."""
         options = {"labels": self.labels, "json": self.json, "report": self.report}
-        options["plot"] = self.plot
+        options |= {"plot": self.plot, "model": self.model}
         return {name: file for name, file in options.items() if file is not None}
 
     @property
@@ -74,6 +77,9 @@ class Outputs:
                 _write_report(parts.report, selection, prepared, command)
             if parts.labels is not None:
                 _write_labels(parts.labels, selection, prepared)
+            if parts.model is not None:
+                text = _model(selection, prepared).to_json()
+                parts.model.write_text(text, encoding="utf-8")
             content = about(prepared, seed) | selection.to_dict()
             parts._write_plot_and_json(lambda: selection.plot().figure, content)
         return places
@@ -84,6 +90,13 @@ class Outputs:
         """Write what is asked for of a comparison, as `write` does."""
         with self._parts() as (parts, places):
             parts._write_plot_and_json(figure, content)
+        return places
+
+    def write_rows(self, frame: pd.DataFrame) -> dict[str, Path]:
+        """Write labels that are a table already, as `write` does."""
+        with self._parts() as (parts, places):
+            assert parts.labels is not None
+            write_rows(frame, parts.labels)
         return places
 
     @contextmanager
@@ -138,16 +151,30 @@ def about(prepared: Prepared, seed: int) -> dict[str, Any]:
     """Tell in the JSON what was looked at, and with which version."""
     from edfkmeans import __version__
 
+    scaling = prepared.scaling
     return {
         "schema": SCHEMA,
         "edfkmeans": __version__,
         "source": prepared.source,
         "columns": prepared.names,
-        "offset": prepared.offset.tolist(),
-        "spread": prepared.spread.tolist(),
+        "log": [None if each != each else each for each in scaling.shift.tolist()],
+        "offset": scaling.offset.tolist(),
+        "spread": scaling.spread.tolist(),
         "notes": list(prepared.notes),
         "seed": seed,
     }
+
+
+def _model(selection: Selection, prepared: Prepared) -> Model:
+    scaling = prepared.scaling
+    return Model.of(
+        selection,
+        offset=scaling.offset,
+        spread=scaling.spread,
+        shift=scaling.shift,
+        fill=prepared.fill,
+        inputs=prepared.inputs,
+    )
 
 
 def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
@@ -157,23 +184,17 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
         return
     cluster, ambiguity = label_columns(prepared.ids.name)
     columns = {str(prepared.ids.name): prepared.ids, cluster: selection.labels}
-    frame = pd.DataFrame(columns | {ambiguity: selection.ambiguity})
-    if file.suffix.lower() != ".csv":
+    write_rows(pd.DataFrame(columns | {ambiguity: selection.ambiguity}), file)
+
+
+def write_rows(frame: pd.DataFrame, file: Any) -> None:
+    """Write what is said of every row, its id first: Parquet by the name of the file, else CSV."""
+    if isinstance(file, Path) and file.suffix.lower() != ".csv":
         frame.to_parquet(file, index=False)
-    else:
-        frame.iloc[:, 0] = frame.iloc[:, 0].map(_harmless)
-        frame.columns = frame.columns.map(_harmless)
-        frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
-
-
-# Where a spreadsheet may see a formula: before one of its signs, in either width, at the start or
-# behind what separates fields in some countries.
-_FORMULA = re.compile(r"(^|[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])")
-
-
-def _harmless(value: Any) -> Any:
-    """Keep a spreadsheet from running a text as a formula."""
-    return _FORMULA.sub(r"\g<0>'", value) if isinstance(value, str) else value
+        return
+    frame = frame.assign(**{str(frame.columns[0]): frame.iloc[:, 0].map(harmless)})
+    frame.columns = frame.columns.map(harmless)
+    frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def _write_report(file: Path, selection: Selection, prepared: Prepared, command: str) -> None:
@@ -191,8 +212,7 @@ def _write_report(file: Path, selection: Selection, prepared: Prepared, command:
         X,
         names=prepared.names,
         ids=ids,
-        offset=prepared.offset,
-        unit=prepared.spread,
+        restore=prepared.scaling.restore,
         title=f"How many clusters in {prepared.source}?",
         notes=notes,
         command=command,

@@ -1,20 +1,21 @@
 """Prepared: the rows of a file as numbers, with what was done to them; `prepare` does it."""
 
-import difflib
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from edfkmeans._choices import MISSING, SCALES, Missing, Scale
-from edfkmeans.cli.reading import BadFileError
+from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.remedies import REMEDIES
 from edfkmeans.rows.arguments import check_one_of, some
+from edfkmeans.rows.findings import Finding, findings_of, remarks_of
+from edfkmeans.rows.inputs import Input
+from edfkmeans.rows.scaling import Scaling, log_shift, logarithms
+from edfkmeans.rows.shapes import skewed_columns
 from edfkmeans.rows.units import Floats
-
-# Values of a text column that --encode makes columns of, at most.
-MOST_CATEGORIES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +28,12 @@ class Prepared:
         The numbers, scaled.
     names : list of str
         The columns of X.
-    offset, spread : ndarray of shape (n_features,)
-        ``X * spread + offset`` is what the file holds.
+    scaling : Scaling
+        How the numbers in the file became X.
+    inputs : tuple of Input
+        The columns of the file, and how they became numbers.
+    fill : ndarray of shape (n_features,)
+        What missing values were filled by; NaN where they were not.
     ids : Series
         What each row is called: a column of the file, or its number, counted from 1.
     kept : Index
@@ -37,16 +42,21 @@ class Prepared:
         Where the rows come from.
     notes : tuple of str
         What was done to them, in words.
+    remarks : tuple of str
+        What is odd about them, what it does, and what to do about it; None for rows that are not
+        in memory, of which only a sample can be asked.
     """
 
     X: Floats
     names: list[str]
-    offset: Floats
-    spread: Floats
+    scaling: Scaling
+    inputs: tuple[Input, ...]
+    fill: Floats
     ids: pd.Series
     kept: pd.Index
     source: str
     notes: tuple[str, ...]
+    remarks: tuple[str, ...] | None
 
 
 def prepare(
@@ -57,18 +67,81 @@ def prepare(
     drop: list[str] | None = None,
     id_column: str | None = None,
     encode: bool = False,
+    dates: bool = False,
     missing: Missing | None = None,
+    log: list[str] | None = None,
     scale: Scale = "standard",
     notes: tuple[str, ...] = (),
 ) -> Prepared:
     """Choose columns, turn them into numbers, fill or drop what is missing, and scale."""
     check_one_of("scale", scale, SCALES)
     told = list(notes)
-    index, frame = frame.index, frame.reset_index(drop=True)
     if frame.empty:
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
         )
+    frame, ids = _named(frame, id_column, source, told)
+    frame = chosen_columns(frame, columns, drop, id_column, source)
+    inputs = inputs_of(frame, encode, dates, source, told)
+    names = [name for each in inputs for name in each.names]
+    sources = [each.name for each in inputs for _ in each.names]
+    dated = [each.name for each in inputs if each.kind == "date"]
+    made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
+    values, fill = _without_missing(made, names, missing, source, told)
+    kept = values.index
+    ids = ids.loc[kept].reset_index(drop=True)
+    numbers = np.array(values.to_numpy(np.float64), order="C")  # ours, to be scaled in place
+    del made, values
+    if (numbers == numbers[0]).all():
+        raise BadFileError(
+            f"In {source} every column holds a single value: there is nothing to cluster. Check "
+            "that the file holds what you meant to cluster."
+        )
+    shift = _shifts(numbers, names, log, scale, source, told)
+    numbers = logarithms(numbers, shift, names)
+    may_log = np.isnan(shift) & (numbers.min(axis=0) >= 0)
+    findings = findings_of(numbers, names, lambda column: bool(may_log[column]))
+    findings = tuple(_to_tell(findings, scale, [names.index(name) for name in dated]))
+    offset, spread = _scale(numbers, scale)
+    told.append(f"Columns {_SCALED[scale]} (--scale {scale}).")
+    return Prepared(
+        X=numbers,
+        names=names,
+        scaling=Scaling(shift, offset, spread),
+        inputs=tuple(inputs),
+        fill=fill,
+        ids=ids,
+        kept=kept,
+        source=source,
+        notes=tuple(told),
+        remarks=remarks_of(findings, names, REMEDIES, lambda row: _row_name(ids, row), sources),
+    )
+
+
+def _to_tell(findings: tuple[Finding, ...], scale: Scale, dated: list[int]) -> Iterator[Finding]:
+    """Leave out scales that are about to be the same, and dates, which have been told of."""
+    for found in findings:
+        if found.kind == "number":
+            own = tuple(j for j in found.columns if j not in dated)
+            if own:
+                yield replace(found, columns=own)
+        elif scale == "none" or found.kind != "scales":
+            yield found
+
+
+_SCALED = {
+    "standard": "standardised",
+    "robust": "by median and quartiles",
+    "log": "in logarithms, then standardised",
+    "none": "as they are",
+}
+
+
+def _named(
+    frame: pd.DataFrame, id_column: str | None, source: str, told: list[str]
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Find out what the rows are called."""
+    index, frame = frame.index, frame.reset_index(drop=True)
     ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
     # A Parquet file of pandas may have an index that is more than the number of the row.
     own_index = index.name is not None or not index.equals(pd.RangeIndex(len(index)))
@@ -87,41 +160,7 @@ def prepare(
     for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
-    frame = chosen_columns(frame, columns, drop, id_column, source)
-    frame = _numbers(frame, encode, source, told)
-    frame = _without_missing(frame, missing, source, told)
-    ids = ids.loc[frame.index]
-    values = np.array(frame.to_numpy(np.float64), order="C")  # ours, to be scaled in place
-    same = (values == values[0]).all(axis=0)
-    if same.all():
-        raise BadFileError(
-            f"In {source} every column holds a single value: there is nothing to cluster. Check "
-            "that the file holds what you meant to cluster."
-        )
-    constant = [str(name) for name in frame.columns[same]]
-    if constant:
-        told.append(f"Constant, and so without a say: {some(constant)}.")
-    offset, spread = _scale(values, scale)
-    names = {"standard": "standardised", "robust": "by median and quartiles", "none": "as they are"}
-    told.append(f"Columns {names[scale]} (--scale {scale}).")
-    return Prepared(
-        X=values,
-        names=[str(name) for name in frame.columns],
-        offset=offset,
-        spread=spread,
-        ids=ids.reset_index(drop=True),
-        kept=frame.index,
-        source=source,
-        notes=tuple(told),
-    )
-
-
-def label_columns(id_name: Any) -> tuple[str, str]:
-    """Name the columns of labels that are ours: otherwise where the id bears that name."""
-    cluster, ambiguity = (
-        f"edfkmeans_{name}" if name == str(id_name) else name for name in ("cluster", "ambiguity")
-    )
-    return cluster, ambiguity
+    return frame, ids
 
 
 def _counts_rows(column: pd.Series) -> bool:
@@ -132,104 +171,31 @@ def _counts_rows(column: pd.Series) -> bool:
     return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
 
 
-def known_column(frame: Any, name: str, option: str, source: str) -> str:
-    """Return the name of a column, or say which ones there are."""
-    if name in frame.columns:
-        return name
-    names = [str(column) for column in frame.columns]
-    if "," in name and all(part.strip() in names for part in name.split(",")):
-        parts = " ".join(f"{option} {_quoted(part.strip())}" for part in name.split(","))
-        raise BadFileError(f"{option} {name!r}: name one column at a time: {parts}")
-    near = difflib.get_close_matches(name, names, 3, cutoff=0.5)
-    raise BadFileError(
-        f"{option} {name!r}: {source} has no such column. "
-        + (f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}.")
-    )
-
-
-def chosen_columns(
-    frame: Any,
-    columns: list[str] | None,
-    drop: list[str] | None,
-    id_column: str | None,
-    source: str,
-) -> Any:
-    """Leave the columns of a data frame, in memory or not, that are asked for."""
-    if columns:
-        columns = list(dict.fromkeys(columns))
-        frame = frame[[known_column(frame, name, "--columns", source) for name in columns]]
-    gone = [known_column(frame, name, "--drop", source) for name in drop or []]
-    if id_column is not None and id_column in frame:
-        gone.append(id_column)
-    frame = frame.drop(columns=gone)
-    if frame.shape[1] == 0:
-        raise BadFileError(f"No column of {source} is left to cluster. Name fewer in --drop.")
-    return frame
-
-
-def _numbers(frame: pd.DataFrame, encode: bool, source: str, told: list[str]) -> pd.DataFrame:
-    """Turn truth values into 0 and 1, and text into one column for each of its values."""
-    decimals = [name for name in frame.columns if _holds(frame[name], Decimal)]
-    frame = frame.astype(dict.fromkeys(decimals, np.float64))
-    kinds = {name: frame[name].dtype for name in frame.columns}
-    text = [name for name, kind in kinds.items() if not pd.api.types.is_numeric_dtype(kind)]
-    if not text:
-        return frame.astype(np.float64)
-    if not encode:
-        raise BadFileError(
-            f"{source} has columns that are not numbers: {some([str(name) for name in text])} "
-            f"({_not_a_number(frame[text[0]])}). Leave them out with "
-            f"{' '.join(f'--drop {_quoted(name)}' for name in text[:5])}, or turn each of their "
-            "values into a column of 0 and 1 with --encode."
-        )
-    for name in text:
-        if _holds(frame[name], list, dict, np.ndarray):
-            raise BadFileError(
-                f"The column {str(name)!r} of {source} has lists in it, which --encode cannot turn "
-                f"into numbers. Leave it out with --drop {_quoted(name)}."
-            )
-        count = frame[name].nunique()
-        if count > MOST_CATEGORIES:
-            raise BadFileError(
-                f"The column {str(name)!r} of {source} has {count} different values; --encode "
-                f"makes a column of each, for at most {MOST_CATEGORIES}. Leave it out with --drop "
-                f"{_quoted(name)}, or name it as the rows' id with --id {_quoted(name)}."
-            )
-    blank = frame[text].isna()
-    coded = pd.get_dummies(frame, columns=text, prefix_sep="=", dtype=np.float64)
-    for name in text:  # what is missing is missing in every column of it
-        made = [c for c in coded.columns if c not in frame.columns and c.startswith(f"{name}=")]
-        coded.loc[blank[name], made] = np.nan
-    told.append(f"Encoded as columns of 0 and 1: {some([str(name) for name in text])}.")
-    return coded.astype(np.float64)
-
-
-def _holds(column: pd.Series, *kinds: type) -> bool:
-    """Whether all values that are not missing are Python objects of some kinds."""
-    if column.dtype != object:
-        return False
-    values = column.dropna()
-    return len(values) > 0 and all(isinstance(value, kinds) for value in values)
+def _row_name(ids: pd.Series, row: int) -> str:
+    own = ids.iloc[row]
+    return f"row {own}" if ids.name == "row" else f"the row {str(own)!r}"
 
 
 def _without_missing(
-    frame: pd.DataFrame, missing: Missing | None, source: str, told: list[str]
-) -> pd.DataFrame:
+    frame: pd.DataFrame, names: list[str], missing: Missing | None, source: str, told: list[str]
+) -> tuple[pd.DataFrame, Floats]:
+    """Leave out or fill what is missing; returns also what each column was filled by."""
+    fill = np.full(len(names), np.nan)
     infinite = np.isinf(frame).sum()
     if infinite.any():
         raise BadFileError(
-            f"{source} has infinite values in {_counts(infinite)}. Correct them, leave them empty "
-            "and choose --missing, or leave the columns out with --drop."
+            f"{source} has infinite values in {_counts(infinite, names)}. Correct them, leave them "
+            "empty and choose --missing, or leave the columns out with --drop."
         )
     counts = frame.isna().sum()
     if not counts.any():
-        return frame
+        return frame, fill
     rows = int(frame.isna().any(axis=1).sum())
     if missing is None:
-        empty = [name for name in frame.columns if counts[name] == len(frame)]
-        hint = f" {some([str(e) for e in empty])} holds nothing at all: --drop it." if empty else ""
+        empty = [name for name, count in zip(names, counts, strict=True) if count == len(frame)]
+        hint = f" {some(empty)} holds nothing at all: --drop it." if empty else ""
         raise BadFileError(
-            f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts)}."
+            f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts, names)}."
             f"{hint} Choose --missing drop (leave those rows out), --missing mean or --missing "
             "median (fill them)."
         )
@@ -238,12 +204,12 @@ def _without_missing(
         frame = frame.dropna()
         if frame.empty:
             raise BadFileError(
-                f"Every row of {source} has a missing value: {_counts(counts)}. Leave columns out "
-                "with --drop, or fill them with --missing mean."
+                f"Every row of {source} has a missing value: {_counts(counts, names)}. Leave "
+                "columns out with --drop, or fill them with --missing mean."
             )
         told.append(f"{rows} rows with missing values left out, {len(frame)} kept.")
-        return frame
-    nothing = [str(name) for name in frame.columns if counts[name] == len(frame)]
+        return frame, fill
+    nothing = [name for name, count in zip(names, counts, strict=True) if count == len(frame)]
     if nothing:
         raise BadFileError(
             f"{some(nothing)} of {source} holds no value at all. Leave it out: --drop."
@@ -253,32 +219,58 @@ def _without_missing(
     exponent = np.frexp(frame.abs().max().to_numpy(np.float64))[1]
     scaled = pd.DataFrame(np.ldexp(frame.to_numpy(np.float64), -exponent))
     middle = scaled.mean() if missing == "mean" else scaled.median()
-    return frame.fillna(dict(zip(frame.columns, np.ldexp(middle, exponent), strict=True)))
+    fill[:] = np.ldexp(middle, exponent)
+    return frame.fillna(dict(enumerate(fill))), fill
 
 
-def _counts(counts: pd.Series) -> str:
-    named = [f"{str(name)!r} ({int(count)})" for name, count in counts.items() if count]
+def _counts(counts: pd.Series, names: list[str]) -> str:
+    pairs = zip(names, counts, strict=True)
+    named = [f"{name!r} ({int(count)})" for name, count in pairs if count]
     return ", ".join(named[:6]) + (f" and {len(named) - 6} more columns" if len(named) > 6 else "")
 
 
-def _not_a_number(column: pd.Series) -> str:
-    """Show the first value of a column that is no number, and say what may be meant by it."""
-    values = column.dropna().astype(str)
-    bad = values[pd.to_numeric(values, errors="coerce").isna()]
-    if bad.empty:
-        return f"such as {values.iloc[0]!r}" if len(values) else "no value at all"
-    plain = bad.str.replace(r"[,\s']", "", regex=True)
-    hint = ""
-    if pd.to_numeric(plain, errors="coerce").notna().all():
-        hint = "; write numbers without thousands separators"
-    elif len(bad) < len(values) / 2:
-        hint = f"; {len(bad)} of {len(values)} are no numbers: leave those empty if unknown"
-    return f"such as {bad.iloc[0]!r} in row {bad.index[0] + 1}{hint}"
-
-
-def _quoted(name: Any) -> str:
-    text = str(name)
-    return text if text.replace("_", "").replace("-", "").isalnum() else repr(text)
+def _shifts(
+    values: Floats,
+    names: list[str],
+    log: list[str] | None,
+    scale: Scale,
+    source: str,
+    told: list[str],
+) -> Floats:
+    """Return what to add to columns before their logarithm is taken; NaN for those left alone."""
+    shift = np.full(len(names), np.nan)
+    if scale == "log":
+        if log:
+            raise BadFileError(
+                "--scale log takes the logarithm of every column. Leave --log out, or --scale log."
+            )
+        chosen = names
+    else:
+        chosen = []
+        for name in log or []:
+            if name == "auto" and name not in names:
+                skewed = (values.min(axis=0) >= 0) & skewed_columns(values)
+                chosen += [names[j] for j in np.flatnonzero(skewed)]
+                if not skewed.any():
+                    told.append("No column is heavily skewed: no logarithms taken (--log auto).")
+            else:
+                chosen.append(known_column(pd.DataFrame(columns=names), name, "--log", source))
+    for j, name in enumerate(names):
+        if name not in chosen:
+            continue
+        low = float(values[:, j].min())
+        if low < 0:
+            option = "--scale log" if scale == "log" else f"--log {quoted(name)}"
+            raise BadFileError(
+                f"{option}: {name!r} of {source} holds negative values, down to {low:.6g}, which "
+                "have no logarithm. Name the columns to take logarithms of with --log, without "
+                "this one."
+            )
+        shift[j] = log_shift(values[:, j])
+    taken = [name for name, each in zip(names, shift, strict=True) if not np.isnan(each)]
+    if taken and scale != "log":
+        told.append(f"In logarithms: {some(taken)} (--log); means shown are geometric ones.")
+    return shift
 
 
 def _scale(values: Floats, scale: Scale) -> tuple[Floats, Floats]:

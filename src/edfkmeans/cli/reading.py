@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.workbook import is_workbook, read_sheet
 from edfkmeans.rows.arguments import some
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -26,19 +28,17 @@ _GAPS = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ]  # fmt: skip
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _ARROW_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 
 
-class BadFileError(ValueError):
-    """The file cannot be used as it is; the message says why and what to do."""
-
-
 def read_file(
-    place: str | Path, id_column: str | None = None
+    place: str | Path, id_column: str | None = None, sheet: str | None = None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read a table: CSV or TSV (also .gz), Parquet, Feather, NPY or NPZ; ``-`` is standard input.
+    """Read a table: CSV or TSV (also .gz), Excel, Parquet, Feather, NPY or NPZ.
 
-    The column of ids is kept as it is written: ``007`` and ``NA`` are names.
+    ``-`` is standard input. The column of ids is kept as it is written: ``007`` and ``NA`` are
+    names. `sheet` names one of an Excel file, by default the first.
 
     Returns
     -------
@@ -58,13 +58,18 @@ def read_file(
             ) from error
     if not content.strip():
         raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
+    if is_workbook(content):
+        frame, notes = read_sheet(content, source, sheet, id_column)
+        return _checked(frame, source), notes
+    if sheet is not None:
+        raise BadFileError(f"--sheet {sheet!r}: {source} is no Excel file. Leave --sheet out.")
     for magic, kind in _ARROW_MAGIC.items():
         if content.startswith(magic):
             return _checked(_arrow(content, kind, source), source), ()
     if content.startswith(b"PK\x03\x04") and b".npy" not in content[:200]:
-        raise BadFileError(
-            f"{source} is a zip archive or a spreadsheet. Unpack it, or save the sheet as CSV."
-        )
+        raise BadFileError(f"{source} is a zip archive. Unpack it.")
+    if content.startswith(_OLD_EXCEL):
+        raise BadFileError(f"{source} is an old Excel file. Save it as .xlsx or as CSV.")
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
         return _checked(_numpy(content, source), source), ()
     return _text(_as_utf8(content, source), source, id_column)
@@ -139,7 +144,8 @@ def _as_utf8(content: bytes, source: str) -> bytes:
     strange = sum(not (c.isprintable() or c in "\t\r\n\f\ufeff") for c in head[:4000])
     if "\0" in head or strange > len(head[:4000]) / 50:
         raise BadFileError(
-            f"{source} is not a table in text, nor Parquet, Feather, NPY or NPZ. Save it as CSV."
+            f"{source} is not a table in text, nor Excel, Parquet, Feather, NPY or NPZ. Save it as "
+            "CSV."
         )
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

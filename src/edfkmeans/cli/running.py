@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -29,21 +30,10 @@ def check_rule(method: options.Method, rule: options.Rule) -> None:
         )
 
 
-def check_dask(
-    labels: Path | None,
-    encode: bool,
-    missing: options.Missing,
-    id_column: str | None,
-    scale: options.Scale,
-) -> None:
-    """Refuse what is only done to rows in memory."""
-    for option, given in (
-        ("--encode", encode),
-        ("--missing", missing is not None),
-        ("--id", id_column is not None),
-        ("--scale robust", scale == "robust"),
-    ):
-        if given:
+def check_dask(labels: Path | None, scale: options.Scale, given: dict[str, Any]) -> None:
+    """Refuse what is only done to rows in memory: `given` by the names of the options."""
+    for option, value in {**given, f"--scale {scale}": scale in ("robust", "log")}.items():
+        if value:
             stop(f"{option} is for rows in memory. Do it before, or leave --engine dask out.")
     if labels is not None and labels.suffix.lower() == ".csv":
         stop(f"--labels {labels}: with --engine dask labels are Parquet. Name a .parquet folder.")
@@ -53,10 +43,14 @@ def open_table(
     file: Path, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
 ) -> "Prepared":
     """Open a file that need not fit in memory."""
+    import numpy as np
     import pandas as pd
 
-    from edfkmeans.cli.preparing import Prepared, chosen_columns
+    from edfkmeans.cli.columns import chosen_columns
+    from edfkmeans.cli.preparing import Prepared
     from edfkmeans.engines.dask_files import open_lazily, scaled
+    from edfkmeans.rows.inputs import Input
+    from edfkmeans.rows.scaling import Scaling
 
     try:
         frame = open_lazily(file)
@@ -66,28 +60,32 @@ def open_table(
         frame = chosen_columns(frame, columns, drop, None, str(file))
     ready = scaled(frame, scale, progress=sys.stderr.isatty())
     note = "standardised" if scale == "standard" else "as they are"
+    names = [str(name) for name in ready.names]
     return Prepared(
         X=ready.X,
-        names=[str(name) for name in ready.names],
-        offset=ready.offset,
-        spread=ready.spread,
+        names=names,
+        scaling=Scaling(np.full(len(names), np.nan), ready.offset, ready.spread),
+        inputs=tuple(Input(name) for name in names),
+        fill=np.full(len(names), np.nan),
         ids=pd.Series(name="row", dtype=int),
         kept=pd.RangeIndex(0),
         source=shown(str(file)),
         notes=(f"Columns {note} (--scale {scale}).",),
+        remarks=None,
     )
 
 
 def read_table(
-    file: Path, truth: str | None = None, **how: Any
+    file: Path, truth: str | None = None, sheet: str | None = None, **how: Any
 ) -> "tuple[Prepared, pd.Series | None]":
     """Read a file and prepare its rows; also a column with a known grouping."""
-    from edfkmeans.cli.preparing import known_column, prepare
+    from edfkmeans.cli.columns import known_column
+    from edfkmeans.cli.preparing import prepare
     from edfkmeans.cli.reading import read_file
 
     source = "standard input" if str(file) == "-" else shown(str(file))
     grouping = None
-    frame, notes = read_file(file, how.get("id_column"))
+    frame, notes = read_file(file, how.get("id_column"), sheet)
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
     prepared = prepare(frame, source, notes=notes, **how)
@@ -95,14 +93,34 @@ def read_table(
 
 
 def answer(
-    prepared: "Prepared", outputs: "Outputs", quiet: bool, resample: bool, **how: Any
+    prepared: "Prepared",
+    outputs: "Outputs",
+    quiet: bool,
+    resample: bool,
+    k: int | None = None,
+    **how: Any,
 ) -> None:
-    """Choose, write what is asked for, and show."""
+    """Choose, or take the k that is asked for, write what is asked for, and show."""
+    from edfkmeans.cli.remedies import REMEDIES
+    from edfkmeans.fits.search import DEFAULT_K_MAX
+    from edfkmeans.rows.findings import remarks_of
     from edfkmeans.selection import select_k
 
+    if k is not None and how["k_max"] is not None and k > how["k_max"]:
+        stop(f"--k {k} is more than --k-max {how['k_max']}. Raise --k-max, or lower --k.")
+    if k is not None and how["k_max"] is None and k > DEFAULT_K_MAX:
+        how["k_max"] = k
     if quiet and outputs.json is None and outputs.report is None:
         resample = False  # no one would see it
     selection = select_k(prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
+    if k is not None:
+        # Rows that are elsewhere have been kept, and need not be looked at again.
+        kept = selection.path.kept_rows is not None
+        selection = selection.with_k(k, None if kept else prepared.X)
+    remarks = prepared.remarks
+    if remarks is None:
+        remarks = remarks_of(selection.findings, prepared.names, REMEDIES)
+    selection = replace(selection, columns=tuple(prepared.names), column_remarks=remarks)
     command = shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
     with room_told():
         places = outputs.write(selection, prepared, how["random_state"], command)

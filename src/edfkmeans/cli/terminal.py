@@ -18,12 +18,18 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     console = _console()
     console.print(selection.headline, style="bold", end="")
     console.print(f" ({_rows(prepared)}).")
-    sizes = ", ".join(str(size) for size in sorted(selection.path.sizes(selection.k))[::-1])
+    sizes = ", ".join(str(size) for size in selection.path.sizes(selection.k))
     console.print(f"Rows in each: {sizes}.")
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:
         console.print(f"Note: {remark}", style="yellow")
+    if selection.sureness is not None:
+        near = float(selection.table["near"][selection.k])
+        console.print(
+            f"That k = {selection.k} comes near the best there is: {selection.sureness} "
+            f"({100 * near:.0f} %)."
+        )
     if selection.confidence is not None and selection.reasons.get(selection.k):
         console.print(f"Why k = {selection.k}: {selection.reasons[selection.k]}.")
     if selection.candidates:
@@ -37,6 +43,7 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     console.print(f"\n{title} (O chosen, o other candidates):\n")
     print(chart(selection.table[column].tolist(), selection.k, others, console.width), end="\n\n")
     console.print(_table(selection, others))
+    console.print(f"What to do next: {' '.join(selection.advice)}")
 
 
 def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
@@ -45,6 +52,8 @@ def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
     console.print(f"{_rows(prepared)}.")
     for note in prepared.notes:
         console.print(note)
+    for remark in prepared.remarks or ():
+        console.print(f"Note: {remark}", style="yellow")
     print(comparison)
 
 

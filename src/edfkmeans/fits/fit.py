@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from edfkmeans.engines.threads import Threads, ordered_sum
 from edfkmeans.kernels import lloyd
-from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.assignments import Known, Nearest
 from edfkmeans.rows.blocks import Assignment, row_blocks
 from edfkmeans.rows.labels import Labels, Sizes, SmallLabels
 from edfkmeans.rows.units import Floats, Values
+
+Order = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,3 +55,17 @@ def fit_of_labels(values: Values, labels: Labels | SmallLabels, k: int) -> Fit:
     sizes: Sizes = np.empty(k, np.int64)
     lloyd.centroids(values, labels, centers, sizes)
     return Fit(Known(labels), centers, sizes, inertia_of(values, labels, centers, Threads(1)))
+
+
+def order_by_size(fit: Fit) -> Order:
+    """Return the clusters from the largest to the smallest; equal ones by their centres."""
+    by_center = tuple(fit.centers.T[::-1])
+    order: Order = np.lexsort((*by_center, -fit.sizes))
+    return order
+
+
+def renumbered(fit: Fit, order: Order) -> Fit:
+    """Give clusters new numbers: number ``order[c]`` becomes ``c``."""
+    assert isinstance(fit.assignment, Known | Nearest)
+    assignment = fit.assignment.renumbered(np.argsort(order))
+    return Fit(assignment, fit.centers[order], fit.sizes[order], fit.inertia)

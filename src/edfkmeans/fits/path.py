@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from edfkmeans import _html
 from edfkmeans.engines.memory import read_rows
-from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.fits.fit import Fit, fit_of_labels, order_by_size, renumbered
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.assignments import Known
 from edfkmeans.rows.labels import Labels, Sizes, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats, Units
+
+# Sizes of clusters that a notebook shows for each k.
+_SHOWN_SIZES = 8
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -20,7 +24,7 @@ class KMeansPath:
     """The k-means fits of one data set for k = 1 .. k_max + 1.
 
     The last fit is the pilot: it gives the mean and the variance that the degrees of freedom of
-    all the others are measured with.
+    all the others are measured with. Clusters are numbered by size: 0 is the largest.
 
     Attributes
     ----------
@@ -40,8 +44,8 @@ class KMeansPath:
     KMeansPath(k=1..5 and a pilot of 6, n=150, d=4, fits='best')
     >>> path.inertia[:4].round(2)
     array([681.37, 152.35,  78.85,  57.23])
-    >>> sorted(path.sizes(3).tolist())
-    [38, 50, 62]
+    >>> path.sizes(3).tolist()
+    [62, 50, 38]
     """
 
     inertia: Floats
@@ -79,7 +83,7 @@ class KMeansPath:
         return self._fits[-1]
 
     def labels(self, k: int) -> Labels:
-        """Cluster of every row, 0 .. k-1, in the fit with k clusters; lazy where rows are."""
+        """Cluster of every row, 0 .. k-1, the largest being 0; lazy where rows are."""
         assignment = self.fit(k).assignment
         if isinstance(assignment, Known):
             return assignment.labels.astype(np.int32)
@@ -120,6 +124,18 @@ class KMeansPath:
             f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r})"
         )
 
+    def _repr_html_(self) -> str:
+        """Show in a notebook the inertia and the sizes for every k."""
+        rows = []
+        for k in range(1, self.k_max + 2):
+            sizes = self.sizes(k)
+            shown = ", ".join(f"{size:,}" for size in sizes[:_SHOWN_SIZES])
+            more = f" and {k - _SHOWN_SIZES} more" if k > _SHOWN_SIZES else ""
+            rows.append((str(k), f"{self.inertia[k - 1]:.6g}", shown + more))
+        title = _html.paragraph(f"{self!r}", strong=True)
+        fits = _html.table(("k", "inertia", "rows in each cluster"), rows)
+        return f"<div>{title}{_html.folded('The fits', fits)}</div>"
+
     @classmethod
     def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
         """Make a path from clusterings of one's own.
@@ -128,7 +144,8 @@ class KMeansPath:
         ----------
         X : array-like of shape (n_samples, n_features)
         labels : mapping from k to the labels of the rows
-            Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values.
+            Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values; the path
+            numbers the clusters by size, as every path does.
 
         Returns
         -------
@@ -171,7 +188,8 @@ class KMeansPath:
                     f"labels[{k}] has {encoded.max() + 1} distinct labels instead of {k}. "
                     "Give each clustering under its own number of clusters."
                 )
-            fits.append(fit_of_labels(rows.values, encoded, k))
+            fit = fit_of_labels(rows.values, encoded, k)
+            fits.append(renumbered(fit, order_by_size(fit)))
         return path_of(rows, fits, "given")
 
 

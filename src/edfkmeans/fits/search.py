@@ -8,6 +8,7 @@ from edfkmeans._streams import seed_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
+from edfkmeans.fits.fit import order_by_size, renumbered
 from edfkmeans.fits.passes import fits_in_sample, refine
 from edfkmeans.fits.path import KMeansPath, path_of
 from edfkmeans.fits.starts import random_fits
@@ -106,8 +107,11 @@ def fit_rows(
         search = chain_fits if fits == "best" else random_fits
         found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report)
     if sample is rows:
-        return path_of(rows, found, fits)
+        return path_of(rows, [renumbered(fit, order_by_size(fit)) for fit in found], fits)
     refined, products = refine(rows, [fit.centers for fit in found])
+    # All rows decide about the numbers of clusters; the sample has the same.
+    orders = [order_by_size(fit) for fit in refined]
+    refined, found = ([*map(renumbered, each, orders)] for each in (refined, found))
     shown = path_of(sample, fits_in_sample(rows, refined, found), fits)
     return path_of(rows, refined, fits, shown, products)
 

@@ -1,6 +1,8 @@
 """How every kernel is compiled."""
 
 import hashlib
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -8,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
+
+from edfkmeans._progress import PATIENCE, tell
 
 # Sums may be reordered so that they vectorise; NaN and infinity keep their meaning.
 _compile: Any = partial(
@@ -36,3 +41,46 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     compiled._cache.save_overload = save_if_there_is_room
     return compiled
+
+
+class _Waiting(event.Listener):
+    """Says why one waits, once, when kernels have been compiled for two seconds in all.
+
+    Kernels that are found in the cache are not compiled, and nothing is said.
+    """
+
+    def __init__(self) -> None:
+        self._spent = 0.0
+        self._begun: list[float] = []
+        self._alarm: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Watch a compilation; those that one starts within itself belong to it."""
+        if not _is_ours(event) or self._spent >= PATIENCE:
+            return
+        self._begun.append(time.monotonic())
+        if len(self._begun) == 1:
+            self._alarm = threading.Timer(PATIENCE - self._spent, _tell_why)
+            self._alarm.daemon = True
+            self._alarm.start()
+
+    def on_end(self, event: Any) -> None:
+        """Add up the time."""
+        if not _is_ours(event) or not self._begun:
+            return
+        begun = self._begun.pop()
+        if not self._begun and self._alarm is not None:
+            self._alarm.cancel()
+            self._spent += time.monotonic() - begun
+
+
+def _is_ours(event: Any) -> bool:
+    kernel = event.data["dispatcher"].py_func
+    return bool(kernel.__module__.startswith(__package__))
+
+
+def _tell_why() -> None:
+    tell("edfkmeans is compiling its inner loops, once; later runs start at once.")
+
+
+event.register("numba:compile", _Waiting())  # type: ignore[no-untyped-call]

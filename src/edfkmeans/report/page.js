@@ -65,6 +65,27 @@
     });
   }
 
+  // Rows are packed by zlib: two bytes for every row and k.
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+  }
+  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+  async function download() {
+    const own = k, n = data.sizes[0][0], width = data.sizes.length;
+    const labels = new DataView(await unpack(data.rows.labels));
+    const ids = JSON.parse(new TextDecoder().decode(await unpack(data.rows.ids)));
+    const lines = [`${quoted(data.rows.id)},cluster`];
+    for (let i = 0; i < n; i++)
+      lines.push(`${ids.length ? quoted(ids[i]) : i + 1},${labels.getUint16(2 * (i * width + own - 1), true)}`);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+    link.download = `clusters-${own}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
   // Largest first; the numbers are the labels of the library and of the file of labels.
   const bySize = () => data.sizes[k - 1].map((_, c) => c).sort((a, b) => data.sizes[k - 1][b] - data.sizes[k - 1][a]);
 
@@ -123,6 +144,8 @@
     drawProfiles();
   }
 
+  if ($("download") && "DecompressionStream" in window) $("download").addEventListener("click", download);
+  else if ($("download")) $("download").hidden = true;
   $("k").addEventListener("change", (event) => show(Number(event.target.value)));
   $("measure").addEventListener("change", drawCurve);
   $("fewer").addEventListener("click", () => show(k - 1));

@@ -1,7 +1,10 @@
 """The page of a report: what it shows, and `write_report`, which writes it."""
 
+import json
 import platform
-from collections.abc import Sequence
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from importlib.resources import files
@@ -12,6 +15,7 @@ import numpy as np
 
 from edfkmeans._atomic import atomic_write
 from edfkmeans._extras import needs
+from edfkmeans._spreadsheets import harmless
 from edfkmeans.choosing.resampling import N_RESAMPLES
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.profiles import principal_axes, scores, spread
@@ -23,6 +27,8 @@ from edfkmeans.selection import AMBIGUOUS, Selection
 SHOWN_ROWS = 1200
 # Columns in the profiles, as many as a screen is wide.
 SHOWN_COLUMNS = 24
+# Characters that the clusters of all rows may take in the page, for all k together.
+_MOST_CHARACTERS = 1_200_000
 # Rows in the list of ambiguous ones.
 SHOWN_AMBIGUOUS = 20
 _MEASURES = {
@@ -41,8 +47,7 @@ def write_report(
     *,
     names: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
-    offset: Any = 0.0,
-    unit: Any = 1.0,
+    restore: Callable[[Any], Any] | None = None,
     title: str = "How many clusters?",
     notes: Sequence[str] = (),
     command: str | None = None,
@@ -58,11 +63,12 @@ def write_report(
     X : array-like of shape (n_samples, n_features), optional
         The data that were given to `select_k`, to show the rows too.
     names : sequence of str, optional
-        The columns; by default those of a data frame, or their numbers.
+        The columns; by default those of the data frame that was clustered, or their numbers.
     ids : sequence, optional
         What each row is called; by default its number, counted from 1.
-    offset, unit : float or ndarray of shape (n_features,)
-        Profiles are shown as ``X * unit + offset``, such as before they were standardised.
+    restore : callable, optional
+        Brings centres into the units to show them in, such as ``inverse_transform`` of the scaler
+        that X comes from.
     title : str
     notes : sequence of str
         What was done to the data, in words.
@@ -98,9 +104,11 @@ def write_report(
                 f"X has {len(values)} rows, but the selection was made with "
                 f"{selection.path.n_samples}. Give the same X."
             )
+        if np.isnan(selection.ambiguity).any():
+            selection = selection.with_k(selection.k, X)
     d = selection.centers.shape[1]
     if names is None:
-        names = [f"column {j + 1}" for j in range(d)]
+        names = selection.columns
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
     if ids is None:
@@ -118,8 +126,8 @@ def write_report(
         sure=_sure(selection),
         shares=_shares(selection),
         measures={k: v for k, v in _MEASURES.items() if k in selection.table},
-        data=_data(selection, values, list(names), offset, unit),
-        ambiguous=_ambiguous(selection, ids),
+        data=_data(selection, values, list(names), ids, restore),
+        ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
         notes=notes,
         command=command,
         versions=_versions(),
@@ -150,13 +158,15 @@ def _shares(selection: Selection) -> list[tuple[int, int]]:
 
 
 def _data(
-    selection: Selection, X: Any, names: list[str], offset: Any, units: Any
+    selection: Selection,
+    X: Any,
+    names: list[str],
+    ids: Sequence[Any],
+    restore: Callable[[Any], Any] | None,
 ) -> dict[str, Any]:
     """Collect what the script draws from: small, whatever the number of rows and columns."""
     path, ks = selection.path, range(1, selection.k_max + 1)
     columns = _telling_columns(path)
-    unit = np.broadcast_to(units, len(names))[columns]
-    zero = np.broadcast_to(offset, len(names))[columns]
     data: dict[str, Any] = {
         "k": selection.k,
         "others": [candidate.k for candidate in selection.candidates],
@@ -172,14 +182,40 @@ def _data(
         "centers": [],
         "scores": [],
         "points": None,
+        "rows": None,
     }
     for k in ks:
-        centers = path.centers(k)[:, columns]
-        data["centers"].append(_short(centers * unit + zero))
+        centers = path.centers(k)
+        if restore is not None:
+            centers = np.asarray(restore(centers), np.float64)
+        data["centers"].append(_short(centers[:, columns]))
         data["scores"].append(_short(scores(path, k)[:, columns], 2))
     if X is not None:
         data["points"] = _points(selection, X)
+    if path.kept_rows is None:
+        data["rows"] = _rows(selection, ids)
     return data
+
+
+def _rows(selection: Selection, ids: Sequence[Any]) -> dict[str, Any] | None:
+    """Pack the ids and the clusters of all rows for every k; None where that takes too much room.
+
+    Rows that have been together for all k look alike, so that zlib packs them well.
+    """
+    ks = range(1, selection.k_max + 1)
+    labels = np.stack([selection.path.labels(k) for k in ks], axis=1)
+    numbered = isinstance(ids, range)
+    names = [] if numbered else [harmless(str(name)) for name in ids]
+    packed = {
+        "id": harmless(str(getattr(ids, "name", None) or "row")),
+        "ids": _packed(json.dumps(names).encode()),
+        "labels": _packed(labels.astype("<u2").tobytes()),
+    }
+    return packed if sum(map(len, packed.values())) <= _MOST_CHARACTERS else None
+
+
+def _packed(content: bytes) -> str:
+    return b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
 def _telling_columns(path: KMeansPath) -> list[int]:

@@ -1,13 +1,17 @@
 """Assignments: who is in which cluster, told in one of three ways."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from edfkmeans.kernels import lloyd
 from edfkmeans.rows.blocks import Block
 from edfkmeans.rows.labels import Labels, SmallLabels
-from edfkmeans.rows.units import Floats
+from edfkmeans.rows.units import Floats, Values
+
+Numbers = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,18 +24,34 @@ class Known:
         """Return the labels of the rows of a block."""
         return self.labels[block.rows].astype(np.int32)
 
+    def renumbered(self, numbers: Numbers) -> "Known":
+        """Return the same clusters under other numbers: c becomes ``numbers[c]``."""
+        labels: Any = numbers.astype(self.labels.dtype)[self.labels]
+        return Known(labels)
+
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
     """Every row has the label of the nearest of some centres."""
 
     centers: Floats
+    numbers: Numbers | None = None
+    """What the clusters are called, in the order of the centres; None for 0 .. k-1.
+
+    Centres stay in their order: of two that are equally near, the first has the row.
+    """
 
     def on(self, block: Block) -> Labels:
         """Return the labels of the rows of a block."""
         labels: Labels = block.room.array(f"labels {id(self)}", (len(block.values),), np.int32)
         lloyd.assign(block.values, self.centers, labels)
+        if self.numbers is not None:
+            labels[:] = self.numbers[labels]
         return labels
+
+    def renumbered(self, numbers: Numbers) -> "Nearest":
+        """Return the same clusters under other numbers: c becomes ``numbers[c]``."""
+        return Nearest(self.centers, numbers if self.numbers is None else numbers[self.numbers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +64,11 @@ class Column:
         """Return the labels of the rows of a block."""
         labels: Labels = block.beside[:, self.number].astype(np.int32)
         return labels
+
+
+def nearest(rows: Values, centers: Floats) -> Labels:
+    """Return the number of the nearest centre of every row, both in the same units."""
+    labels: Labels = np.empty(rows.shape[0], np.int32)
+    origin = centers.mean(axis=0)  # squared distances far from zero lose digits
+    lloyd.assign(rows - origin, centers - origin, labels)
+    return labels

@@ -120,6 +120,12 @@ def check_columns(X: Any) -> None:
         )
 
 
+def column_names(X: Any, d: int) -> tuple[str, ...]:
+    """Return the names of the columns of a data frame; of anything else their numbers, from 1."""
+    names = getattr(X, "columns", None)
+    return tuple(f"column {j + 1}" for j in range(d)) if names is None else tuple(map(str, names))
+
+
 @dataclass(frozen=True)
 class Bad:
     """Values that are not finite: how many, where the first is, and which kinds there are."""

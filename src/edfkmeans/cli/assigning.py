@@ -1,0 +1,43 @@
+"""New rows of a file, given to the clusters of a saved model."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from edfkmeans.cli.columns import known_column, label_columns
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.reading import read_file
+from edfkmeans.model import Model
+from edfkmeans.rows.arguments import some
+
+
+def assigned(
+    model_file: Path, file: Path, id_column: str | None, sheet: str | None, missing: str | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return id, cluster and distance of every row, and what to know about it, in words."""
+    model = Model.load(model_file)
+    source = "standard input" if str(file) == "-" else str(file)
+    frame, notes = read_file(file, id_column, sheet)
+    if frame.empty:
+        raise BadFileError(f"{source} has a header but no rows. Give at least one.")
+    told = list(notes)
+    ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
+    if id_column is not None:
+        ids = frame[known_column(frame, id_column, "--id", source)]
+    needed = [each.name for each in model.inputs]
+    unused = [str(name) for name in frame.columns if name not in (*needed, id_column)]
+    if unused and set(needed) <= set(frame.columns):
+        told.append(f"Not looked at, as the model has no such columns: {some(unused)}.")
+    if missing == "drop":
+        frame = model.without_gaps(frame)
+        if len(frame) < len(ids):
+            told.append(f"{len(ids) - len(frame)} rows with missing values left out.")
+    try:
+        found = model.assign(frame)
+    except ValueError as error:
+        raise BadFileError(str(error).replace("X has", f"{source} has", 1)) from None
+    cluster = label_columns(ids.name)[0]
+    columns = {str(ids.name): ids.loc[frame.index], cluster: found["cluster"]}
+    distance = "edfkmeans_distance" if ids.name == "distance" else "distance"
+    return pd.DataFrame(columns | {distance: found["distance"]}).reset_index(drop=True), told

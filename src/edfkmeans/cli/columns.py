@@ -1,0 +1,204 @@
+"""The columns of a file: which are asked for, and what kind each is of."""
+
+import difflib
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.rows.arguments import some
+from edfkmeans.rows.inputs import Input, days_of, texts_of
+
+# Values of a text column that --encode makes columns of, at most.
+MOST_CATEGORIES = 50
+
+
+def label_columns(id_name: Any) -> tuple[str, str]:
+    """Name the columns of labels that are ours: otherwise where the id bears that name."""
+    cluster, ambiguity = (
+        f"edfkmeans_{name}" if name == str(id_name) else name for name in ("cluster", "ambiguity")
+    )
+    return cluster, ambiguity
+
+
+def known_column(frame: Any, name: str, option: str, source: str) -> str:
+    """Return the name of a column, or say which ones there are."""
+    if name in frame.columns:
+        return name
+    names = [str(column) for column in frame.columns]
+    if "," in name and all(part.strip() in names for part in name.split(",")):
+        parts = " ".join(f"{option} {quoted(part.strip())}" for part in name.split(","))
+        raise BadFileError(f"{option} {name!r}: name one column at a time: {parts}")
+    near = difflib.get_close_matches(name, names, 3, cutoff=0.5)
+    raise BadFileError(
+        f"{option} {name!r}: {source} has no such column. "
+        + (f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}.")
+    )
+
+
+def chosen_columns(
+    frame: Any,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    id_column: str | None,
+    source: str,
+) -> Any:
+    """Leave the columns of a data frame, in memory or not, that are asked for."""
+    if columns:
+        columns = list(dict.fromkeys(columns))
+        frame = frame[[known_column(frame, name, "--columns", source) for name in columns]]
+    gone = [known_column(frame, name, "--drop", source) for name in drop or []]
+    if id_column is not None and id_column in frame:
+        gone.append(id_column)
+    frame = frame.drop(columns=gone)
+    if frame.shape[1] == 0:
+        raise BadFileError(f"No column of {source} is left to cluster. Name fewer in --drop.")
+    return frame
+
+
+def inputs_of(
+    frame: pd.DataFrame, encode: bool, dates: bool, source: str, told: list[str]
+) -> list[Input]:
+    """Find out how each column becomes numbers, or refuse those that cannot."""
+    frame.columns = pd.Index([str(name) for name in frame.columns])
+    inputs, refused = [], []
+    dated, coded = [], []
+    for name in frame.columns:
+        column = frame[name]
+        number = pd.api.types.is_numeric_dtype(column.dtype) or _holds(column, Decimal)
+        if dates and _days(column) is not None:
+            inputs.append(Input(name, "date"))
+            dated.append(name)
+        elif number:
+            inputs.append(Input(name))
+            if not dates and _days(column) is not None:
+                told.append(
+                    f"{name!r} looks like dates written as numbers, between which months and years "
+                    "are no even steps: --dates turns it into days."
+                )
+        elif encode and not _is_date(column):
+            values = _categories(column, source)
+            inputs.append(Input(name, "text", values))
+            coded.append(name)
+            if _looks_dated(column):
+                told.append(f"{name!r} looks like dates: --dates turns it into days.")
+        else:
+            refused.append(name)
+    if refused:
+        raise BadFileError(_refusal(frame, refused, encode, source))
+    if dated:
+        told.append(
+            f"Turned into days since 1970-01-01: {some(dated)} (--dates). Rows of about the same "
+            "time count as alike."
+        )
+    if coded:
+        told.append(f"Encoded as columns of 0 and 1: {some(coded)}.")
+    return inputs
+
+
+def _is_date(column: pd.Series) -> bool:
+    """Whether a column is one of dates by its type, which --encode would make a column each of."""
+    kinds = pd.api.types
+    return kinds.is_datetime64_any_dtype(column.dtype) or kinds.is_timedelta64_dtype(column.dtype)
+
+
+def _days(column: pd.Series) -> Any:
+    try:
+        return days_of(column)
+    except ValueError as error:
+        raise BadFileError(str(error)) from None
+
+
+def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str) -> str:
+    """Say which columns are not numbers, and the ways out, the likeliest first."""
+    dated = [name for name in refused if _looks_dated(frame[name])]
+    named = next((n for n in refused if n not in dated and _names_rows(frame[n])), None)
+    others = [name for name in refused if name != named] or refused
+    few = [name for name in refused if name not in dated and not _many_values(frame[name])]
+    ways = []
+    if named is not None:
+        ways.append(f"name the rows by --id {quoted(named)}")
+    if dated:
+        ways.append(f"turn dates ({some(dated)}) into days with --dates")
+    left_out = " ".join(f"--drop {quoted(name)}" for name in others[:5])
+    ways.append(f"leave them out with {left_out}")
+    if few and not encode:
+        ways.append("turn each of their values into a column of 0 and 1 with --encode")
+    listed = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
+    return (
+        f"{source} has columns that are not numbers: {some(refused)} "
+        f"({_not_a_number(frame[refused[0]])}). {listed[0].upper()}{listed[1:]}."
+    )
+
+
+def _many_values(column: pd.Series) -> bool:
+    """Whether --encode would make too many columns of it."""
+    return not _holds(column, list, dict, np.ndarray) and column.nunique() > MOST_CATEGORIES
+
+
+def _names_rows(column: pd.Series) -> bool:
+    """Whether every row has a value of its own, as names, hashes and other ids do."""
+    if _holds(column, list, dict, np.ndarray):
+        return False
+    if len(column) < 2 or column.isna().any() or column.nunique() < len(column):
+        return False
+    # With a few numbers that are mistyped, it is a column of numbers all the same.
+    return bool(pd.to_numeric(column.astype(str), errors="coerce").isna().mean() > 0.5)
+
+
+def _looks_dated(column: pd.Series) -> bool:
+    try:
+        return days_of(column) is not None
+    except ValueError:  # dates, but which?
+        return True
+
+
+def _categories(column: pd.Series, source: str) -> tuple[str, ...]:
+    name = str(column.name)
+    if _holds(column, list, dict, np.ndarray):
+        raise BadFileError(
+            f"The column {name!r} of {source} has lists in it, which --encode cannot turn into "
+            f"numbers. Leave it out with --drop {quoted(name)}."
+        )
+    values = sorted(set(texts_of(column).dropna()))
+    if len(values) > MOST_CATEGORIES:
+        first = f"Let it name the rows with --id {quoted(name)}"
+        if _looks_dated(column):
+            first = "Turn its dates into days with --dates"
+        raise BadFileError(
+            f"The column {name!r} of {source} has {len(values)} different values; --encode makes a "
+            f"column of each, for at most {MOST_CATEGORIES}. {first}, or leave it out with --drop "
+            f"{quoted(name)}."
+        )
+    return tuple(values)
+
+
+def _holds(column: pd.Series, *kinds: type) -> bool:
+    """Whether all values that are not missing are Python objects of some kinds."""
+    if column.dtype != object:
+        return False
+    values = column.dropna()
+    return len(values) > 0 and all(isinstance(value, kinds) for value in values)
+
+
+def _not_a_number(column: pd.Series) -> str:
+    """Show the first value of a column that is no number, and say what may be meant by it."""
+    values = column.dropna().astype(str)
+    bad = values[pd.to_numeric(values, errors="coerce").isna()]
+    if bad.empty:
+        return f"such as {values.iloc[0]!r}" if len(values) else "no value at all"
+    plain = bad.str.replace(r"[,\s']", "", regex=True)
+    hint = ""
+    if pd.to_numeric(plain, errors="coerce").notna().all():
+        hint = "; write numbers without thousands separators"
+    elif len(bad) < len(values) / 2:
+        hint = f"; {len(bad)} of {len(values)} are no numbers: leave those empty if unknown"
+    return f"such as {bad.iloc[0]!r} in row {bad.index[0] + 1}{hint}"
+
+
+def quoted(name: Any) -> str:
+    """Write a name as a shell takes it."""
+    text = str(name)
+    return text if text.replace("_", "").replace("-", "").isalnum() else repr(text)

@@ -1,0 +1,45 @@
+"""Remedies: what to do on the command line about columns that are odd."""
+
+from edfkmeans.cli.columns import quoted
+from edfkmeans.rows.findings import Remedies
+
+# Columns that are named in a command; more would hide the words.
+_NAMED = 6
+
+
+def _options(option: str, names: list[str]) -> str:
+    shown = " ".join(f"{option} {quoted(name)}" for name in names[:_NAMED])
+    return shown + " ..." * (len(names) > _NAMED)
+
+
+def _log(names: list[str]) -> str:
+    few = _options("--log", names) if len(names) <= _NAMED else "--log auto"
+    return f"Take logarithms: {few}"
+
+
+def _again(names: list[str]) -> str:
+    return f"See whether the answer stays without: {_options('--drop', names)}"
+
+
+def _number(names: list[str]) -> str:
+    first, *rest = names
+    left_out = f" {_options('--drop', rest)}" if rest else ""
+    return f"Let it name the rows instead: --id {quoted(first)}{left_out}"
+
+
+REMEDIES: Remedies = {
+    "number": _number,
+    "scales": lambda names: "Unless all columns share a unit: --scale standard",
+    "skewed": _log,
+    "tails": _again,
+    "far": lambda names: "See whether it is an error; if so, correct or delete it in the file.",
+    "copy": lambda names: f"Unless that is meant: {_options('--drop', names)}",
+    "rare": _again,
+    "constant": lambda names: f"Nothing need be done; {_options('--drop', names)} leaves it out.",
+    "two": _again,
+    "few": lambda names: (
+        "Add up columns that ask for the same, or see whether the answer stays without: "
+        f"{_options('--drop', names)}"
+    ),
+}
+"""What to do about each kind of finding; an option stands last, to be copied."""

@@ -1,0 +1,244 @@
+"""Findings: what is odd about the columns of a table, and what it does to clusters.
+
+A finding holds whatever the unit and the origin of a column, so that columns may have been
+standardised before; scales that differ are the exception.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from edfkmeans.rows.arguments import some
+from edfkmeans.rows.shapes import Shape, shape_of, some_rows
+from edfkmeans.rows.units import Floats, Values
+
+Kind = Literal[
+    "number", "scales", "skewed", "tails", "far", "copy", "rare", "constant", "two", "few"
+]
+
+# Columns that are looked at, and those among which copies are looked for: the first ones.
+_WIDE, _COMPARED = 1000, 300
+# Standard deviations that differ by so much, with a few columns that have nearly all the variance.
+_APART, _NEARLY_ALL = 1000.0, 0.99
+# What is worth a word only if it is so of one column in twenty, or more.
+_OF_MANY: tuple[Kind, ...] = ("skewed", "tails", "two", "few")
+_ONE_IN = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something odd about some columns.
+
+    Attributes
+    ----------
+    kind : str
+        What it is: "number" (numbers the rows), "scales", "skewed", "tails", "far" (single rows),
+        "copy", "rare" (nearly constant), "constant", "two" (0/1), "few" (few different values).
+    columns : tuple of int
+        The columns to do something about, counted from 0.
+    beside : tuple of int
+        Of "copy" the columns that these are copies of, of "far" the rows that lie far.
+    figures : tuple of float
+        Of "scales" the factor between them, and the part of the variance that the columns have.
+    """
+
+    kind: Kind
+    columns: tuple[int, ...]
+    beside: tuple[int, ...] = ()
+    figures: tuple[float, ...] = ()
+
+    def text(self, names: Sequence[str], row_name: Callable[[int], str]) -> str:
+        """Say what it is and what it does to the answer."""
+        own = [names[j] for j in self.columns]
+        if self.kind == "scales":
+            ratio, share = self.figures
+            return (
+                f"The scales of columns differ by a factor of {ratio:,.0f}: {some(own)} alone "
+                f"{'has' if len(own) == 1 else 'have'} {100 * share:.1f} % of the variance, and "
+                "the others hardly count."
+            )
+        if self.kind == "far":
+            rows = self.beside
+            who = ", ".join(map(row_name, rows[:3]))
+            who += f" and {len(rows) - 3} more" * (len(rows) > 3)
+            return (
+                f"{who[0].upper()}{who[1:]} {'lies' if len(rows) == 1 else 'lie'} far from all "
+                f"others in {some(own)}: a cluster may be made for that alone, or all others pass "
+                "for one."
+            )
+        if self.kind == "copy":
+            pairs = [f"{copy!r} is {names[j]!r}" for copy, j in zip(own, self.beside, strict=True)]
+            more = f" and {len(pairs) - 3} more" * (len(pairs) > 3)
+            return (
+                f"Columns repeat others, up to the unit: {', '.join(pairs[:3])}{more}. They count "
+                "twice."
+            )
+        return f"{some(own)} {_WORDS[self.kind][len(own) > 1]}"
+
+
+Remedies = Mapping[Kind, Callable[[list[str]], str]]
+"""What to do about each kind of finding, made of the names of the columns."""
+
+
+def numbered_row(row: int) -> str:
+    """Name a row by its number."""
+    return f"row {row} (counted from 0)"
+
+
+def _python(words: str) -> Callable[[list[str]], str]:
+    return lambda names: words.format(columns=some(names))
+
+
+REMEDIES: Remedies = {
+    "number": _python("Leave {columns} out of X."),
+    "scales": _python(
+        "Unless all columns share a unit, standardise them first: "
+        "sklearn.preprocessing.StandardScaler().fit_transform(X)."
+    ),
+    "skewed": _python(
+        "Take logarithms before you standardise: "
+        "make_pipeline(edfkmeans.LogTransformer(), StandardScaler()).fit_transform(X)."
+    ),
+    "tails": _python(
+        "Look at the values far out, or draw them in: sklearn.preprocessing.PowerTransformer()."
+    ),
+    "far": _python("See whether it is an error; if so, correct it or leave the row out of X."),
+    "copy": _python("Leave {columns} out of X unless that is meant."),
+    "rare": _python("Leave {columns} out of X and see whether the answer stays."),
+    "constant": _python("Nothing need be done."),
+    "two": _python("Leave {columns} out of X and see whether the answer stays."),
+    "few": _python(
+        "Add up columns that ask for the same, or leave {columns} out of X and see whether the "
+        "answer stays."
+    ),
+}
+"""What to do in Python."""
+
+
+def remarks_of(
+    findings: Sequence[Finding],
+    names: Sequence[str],
+    remedies: Remedies = REMEDIES,
+    row_name: Callable[[int], str] = numbered_row,
+    sources: Sequence[str] | None = None,
+) -> tuple[str, ...]:
+    """Put findings into words, each with what to do about it.
+
+    `sources` are the columns that these were made of, where several may come from one: that is
+    where something can be done.
+    """
+    sources = names if sources is None else sources
+    return tuple(
+        f"{found.text(names, row_name)} "
+        + remedies[found.kind](list(dict.fromkeys(sources[j] for j in found.columns)))
+        for found in findings
+    )
+
+
+# What is said of one column, and of several, after their names.
+_WORDS: Mapping[Kind, tuple[str, str]] = {
+    "number": (
+        "numbers the rows, each its own: it says nothing about what they are like, but sets them "
+        "apart.",
+        "number the rows, each its own: they say nothing about what they are like, but set them "
+        "apart.",
+    ),
+    "skewed": (
+        "is heavily skewed: k-means cuts its long tail into clusters.",
+        "are heavily skewed: k-means cuts their long tails into clusters.",
+    ),
+    "tails": (
+        "has long tails: the few rows far out pull centres to them, or get clusters of their own.",
+        "have long tails: the few rows far out pull centres to them, or get clusters of their own.",
+    ),
+    "rare": (
+        "has the same value in nearly all rows: once standardised, the few others lie far away and "
+        "may get a cluster of their own.",
+        "have the same value in nearly all rows: once standardised, the few others lie far away "
+        "and may get clusters of their own.",
+    ),
+    "constant": ("is constant and has no say.", "are constant and have no say."),
+    "two": (
+        "has two values only, which split the rows by themselves: clusters may be no more than "
+        "that.",
+        "have two values only, which split the rows by themselves: clusters may be no more than "
+        "their combinations.",
+    ),
+    "few": (
+        "has few different values: rows pile up on them, and piles may pass for clusters.",
+        "have few different values: rows pile up on a grid, and piles may pass for clusters.",
+    ),
+}
+
+
+def findings_of(
+    values: Values, names: Sequence[str] = (), may_log: Callable[[int], bool] = lambda column: True
+) -> tuple[Finding, ...]:
+    """Look for what is odd about columns, the worst first.
+
+    Of very many columns the first thousand are looked at.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_features)
+    names : sequence of str
+        Names of the columns, where there are any: some are called an id.
+    may_log : callable
+        Whether a column, by its number, has a logarithm.
+    """
+    values = values[:, :_WIDE]
+    d = values.shape[1]
+    looked_at = some_rows(values)
+    spread = looked_at.std(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
+        shapes = [
+            shape_of(values[:, j], looked_at[:, j], names[j] if names else "") for j in range(d)
+        ]
+    by: dict[Kind, list[int]] = {}
+    for j, shape in enumerate(shapes):
+        if shape.kind is not None:
+            kind: Kind = "tails" if shape.kind == "skewed" and not may_log(j) else shape.kind
+            by.setdefault(kind, []).append(j)
+    for each in _OF_MANY:
+        if len(by.get(each, [])) * _ONE_IN < d:
+            by.pop(each, None)
+    found = [Finding(kind, tuple(columns)) for kind, columns in by.items()]
+    found += [*_scales(spread), *_far_rows(shapes), *_copies(looked_at, spread)]
+    return tuple(sorted(found, key=lambda each: get_args(Kind).index(each.kind)))
+
+
+def _far_rows(shapes: Sequence[Shape]) -> list[Finding]:
+    rows = sorted({row for shape in shapes for row in shape.far})
+    columns = tuple(j for j, shape in enumerate(shapes) if shape.far)
+    return [Finding("far", columns, tuple(rows))] if rows else []
+
+
+def _scales(spread: Floats) -> list[Finding]:
+    varying = np.flatnonzero(spread > 0)
+    if len(varying) < 2:
+        return []
+    order = varying[np.argsort(-spread[varying], kind="stable")]
+    ratio = float(spread[order[0]] / spread[order[-1]])
+    parts = np.cumsum((spread[order] / spread[order[0]]) ** 2)
+    count = int(np.searchsorted(parts / parts[-1], _NEARLY_ALL)) + 1
+    if ratio < _APART or count > max(1, len(varying) // 3):
+        return []
+    figures = (ratio, float(parts[count - 1] / parts[-1]))
+    return [Finding("scales", tuple(order[:count].tolist()), figures=figures)]
+
+
+def _copies(looked_at: Floats, spread: Floats) -> list[Finding]:
+    varying = np.flatnonzero(spread > 0)[:_COMPARED]
+    if len(looked_at) < 3:
+        return []
+    rows = looked_at[:: -(-len(looked_at) // 2000), varying]
+    deviation = rows.std(axis=0)
+    varying, rows = varying[deviation > 0], rows[:, deviation > 0]
+    scores = (rows - rows.mean(axis=0)) / deviation[deviation > 0]
+    alike = np.triu(np.abs(scores.T @ scores) > (1 - 1e-9) * len(rows), 1)
+    copied: dict[int, int] = {}
+    for first, second in zip(*np.nonzero(alike), strict=True):
+        copied.setdefault(int(varying[second]), int(varying[first]))
+    return [Finding("copy", tuple(copied), tuple(copied.values()))] if copied else []

@@ -1,0 +1,100 @@
+"""A k of one's own, and new rows by a saved model, from the command line."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from conftest import blobs
+from edfkmeans.cli import app
+
+K_MAX = ("--k-max", 6)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, _ = blobs(3, n=20)
+    frame = pd.DataFrame(np.exp(X[:, :2] / 9).round(4), columns=["x", "y"])
+    frame["plan"] = np.where(np.arange(60) % 2, "a", "b")
+    frame["day"] = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    frame.insert(0, "who", [f"=w{i}" for i in range(60)])
+    frame.loc[4, "y"] = np.nan
+    file = tmp_path / "t.csv"
+    frame.to_csv(file, index=False)
+    return file
+
+
+OPTIONS = ("--id", "who", "--encode", "--dates", "--log", "x", "--missing", "mean")
+
+
+def test_a_model_gives_rows_their_clusters_again(table, tmp_path):
+    files = {name: tmp_path / name for name in ("m.json", "l.csv", "n.csv")}
+    done = run(
+        "select", table, *OPTIONS, *K_MAX, "--model", files["m.json"], "--labels", files["l.csv"]
+    )
+    assert done.exit_code == 0, done.output
+    again = run("assign", files["m.json"], table, "--id", "who", "--labels", files["n.csv"])
+    assert again.exit_code == 0, again.output
+    first, second = pd.read_csv(files["l.csv"]), pd.read_csv(files["n.csv"])
+    pd.testing.assert_frame_equal(first[["who", "cluster"]], second[["who", "cluster"]])
+    assert (second["distance"] >= 0).all()
+    sizes = np.bincount(first["cluster"])
+    assert (np.diff(sizes) <= 0).all()
+    printed = run("assign", files["m.json"], table)
+    shown = pd.read_csv(io.StringIO(printed.stdout))
+    assert shown["row"].tolist() == list(range(1, 61))
+    assert "Not looked at, as the model has no such columns: 'who'." in printed.stderr
+    assert (
+        "is there already"
+        in run("assign", files["m.json"], table, "--labels", files["n.csv"]).output
+    )
+
+
+def test_what_does_not_match_is_refused(table, tmp_path):
+    model = tmp_path / "m.json"
+    assert (
+        run("select", table, *OPTIONS[:-2], "--missing", "drop", *K_MAX, "--model", model).exit_code
+        == 0
+    )
+    frame = pd.read_csv(table)
+    for change, message in (
+        ({"x": "xx"}, "has no column 'x', which the model needs once. Did you mean 'xx'?"),
+        (frame.assign(plan="c"), "'plan' holds 'c', which is none of its values before"),
+        (frame.assign(x="?"), "'x' holds what is not a number, such as '?'"),
+        (frame.fillna({"y": 1.0}).assign(x=0.0), "'x' holds zeros"),
+        (frame, "1 rows have missing or infinite values in 'y'"),
+        (frame[:0], "has a header but no rows"),
+    ):
+        new = frame.rename(columns=change) if isinstance(change, dict) else change
+        new.to_csv(tmp_path / "new.csv", index=False)
+        done = run("assign", model, tmp_path / "new.csv")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert message in " ".join(done.output.split())
+    left = run("assign", model, table, "--missing", "drop")
+    assert len(pd.read_csv(io.StringIO(left.stdout))) == 59
+    assert "1 rows with missing values left out." in left.stderr
+    none = run("assign", table, table)
+    assert (none.exit_code, "is not a model" in none.output) == (2, True)
+
+
+def test_a_k_of_ones_own(table, tmp_path):
+    labels, report = tmp_path / "l.csv", tmp_path / "r.html"
+    done = run("select", table, *OPTIONS, *K_MAX, "--k", 5, "--labels", labels, "--report", report,
+               "--json", "-")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["k"], len(found["sizes"]), found["chosen"] != 5) == (5, 5, True)
+    written = pd.read_csv(labels)
+    assert np.bincount(written["cluster"]).tolist() == found["sizes"]
+    assert written["ambiguity"].notna().all()
+    assert "5 clusters, as asked for (the answer was" in report.read_text(encoding="utf-8")
+    assert run("select", table, *OPTIONS, *K_MAX, "--k", 5, "--quiet").output == "5\n"
+    more = run("select", table, *OPTIONS, *K_MAX, "--k", 7)
+    assert (more.exit_code, "--k 7 is more than --k-max 6." in more.output) == (2, True)
