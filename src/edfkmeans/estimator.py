@@ -26,8 +26,10 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max, method, rule
         How k is chosen, see `select_k`.
-    fits, n_init, random_state, n_jobs
+    fits, n_init, n_jobs
         How the fits are found, see `fit_path`.
+    random_state : int, RandomState or None
+        See `select_k`.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ import pandas as pd
 
 from edfkmeans import _html
 from edfkmeans._choices import FITS, Fits, Method
-from edfkmeans._streams import seed_of
+from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
@@ -539,8 +539,13 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, random_state, n_jobs, progress
+    fits, n_init, n_jobs, progress
         See `fit_path`.
+    random_state : int, RandomState, Generator or None
+        The fits that the judge looks at are the same for every seed: an answer should not move
+        because other starts were drawn. ``path=fit_path(X, random_state=...)`` shows what it says
+        of others. The seed decides which rows are drawn, by `resample` and where X is not in
+        memory, and with other methods about the fits.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
@@ -582,9 +587,11 @@ def select_k(
                 f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
                 "k_max."
             )
-        longest = max(k_max, usual_k_max(rows)) if criterion.looks_beyond else k_max
+        beyond = criterion.looks_beyond
+        longest = max(k_max, usual_k_max(rows)) if beyond else k_max
+        fits_seed = STEADY if beyond else seed
         path = fit_rows(
-            rows, longest, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
+            rows, longest, fits_seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
     else:
         k_max = check_path(path, rows, k_max)
