@@ -327,6 +327,8 @@ def table():
     lines.append("|---|---|---|---|---|")
     for world, words in WORLDS.items():
         part = found[found["world"] == world]
+        if part.empty:
+            continue
         fold, whole = (part[part["left_out"] == way] for way in ("fold", "world"))
         cells = [f"{fold['sets'].sum()}"]
         for rows in (fold, whole):

@@ -204,7 +204,9 @@ def test_the_twin_of_make_run(tmp_path):
     assert done.stdout.startswith("3 clusters")
     assert (tmp_path / "r.html").stat().st_size > 10_000
     table = tmp_path / "two groups.csv"
-    table.write_text("a,b\n" + "".join(f"{9 * (i % 2)},{i}\n" for i in range(20)), encoding="utf-8")
+    table.write_text(
+        "a,b\n" + "".join(f"{9 * (i % 2) + i / 40},{i}\n" for i in range(20)), encoding="utf-8"
+    )
     again = call("--here", "run", table, "--drop", "b", "--report", tmp_path / "t.html", "--quiet")
     assert (again.returncode, again.stdout) == (0, "2\n"), again.stderr
 

@@ -37,14 +37,12 @@ _NAMES = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|hash|key|index)$|^(row|nr|no)$|
 def some_rows(values: Values) -> Floats:
     """Return rows to look at, spread over the table, with columns of about unit size."""
     step = -(-len(values) // _MANY)
-    rows = np.array(values[::step], np.float64)
-    with np.errstate(over="ignore"):
-        middle = np.median(rows, axis=0)
-        size = np.abs(rows / 2 - middle / 2).max(axis=0)
+    halves = np.array(values[::step], np.float64) / 2  # their sums and differences do not overflow
+    centred = halves - np.median(halves, axis=0)
     # One unit for all columns, a power of two: scales are still to be compared.
-    largest = float(size.max(initial=0.0))
+    largest = float(np.abs(centred).max(initial=0.0))
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1) if largest > 0 else 1.0
-    return np.asarray(rows / unit - middle / unit)
+    return np.asarray(centred / unit * 2)
 
 
 @dataclass(frozen=True)
