@@ -197,7 +197,7 @@ def test_as_good_is_what_loses_little():
     ],
 )
 def test_headlines(k, agreement, headline, clear):
-    found = replace(clear[1], k=k, confidence=said(agreement))
+    found = replace(clear[1], k=k, chosen=k, confidence=said(agreement))
     assert found.headline == headline
     assert found.summary.startswith(headline)
     shares = pd.Series({1: 0.45, k + 1: 0.55})
@@ -275,7 +275,7 @@ def test_where_one_cluster_is_all_that_can_be():
 
 def test_remarks_where_much_speaks_against_one_cluster(clear):
     _, found = clear
-    one = replace(found, k=1)
+    one = replace(found, k=1, chosen=1)
     assert one.remarks[0] == "No clusters stand out."
     assert "the silhouette of k = 3 stands out by 0." in one.remarks[1]
     assert one.remarks[1].endswith("look at k = 3 before you rely on 1.")
