@@ -18,11 +18,13 @@ from edfkmeans import __version__
 from edfkmeans.cli import options
 from edfkmeans.cli.running import (
     answer,
-    check_dask,
     check_rule,
+    check_streamed,
+    connected,
     open_table,
     read_table,
     room_told,
+    shown,
     stop,
     tell_places,
     told,
@@ -65,7 +67,7 @@ def select(
     plot: options.Plot = None,
     quiet: options.Quiet = False,
     force: options.Force = False,
-    engine: options.Engine = "memory",
+    engine: options.Engine = None,
     scheduler: options.Scheduler = None,
 ) -> None:
     """Choose the number of clusters for a table.
@@ -73,15 +75,19 @@ def select(
     Example: edfkmeans select customers.csv --id name --labels labels.csv --report report.html
     """
     from edfkmeans.cli.outputs import Outputs
+    from edfkmeans.cli.size import engine_for
 
     check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, force)
     how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
     with told():
-        outputs.check(file)
+        outputs.check(Path(file))
+        engine, streamed = (engine, "") if engine else engine_for(file)
+        if streamed:
+            print(f"{shown(file)}: {streamed}", file=sys.stderr)
+        if scheduler is not None and engine != "dask":
+            stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
         if engine == "memory":
-            if scheduler is not None:
-                stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
             prepared, _ = read_table(
                 file,
                 columns=columns,
@@ -93,14 +99,9 @@ def select(
             )
             answer(prepared, outputs, quiet, resample, **how)
             return
-        check_dask(labels, encode, missing, id_column, scale)
-        try:
-            from edfkmeans.engines.dask_files import connected
-        except ImportError:
-            stop(needs("--engine dask", "dask", "dask"))
-
-        with connected(scheduler):
-            prepared = open_table(file, columns, drop, scale)
+        check_streamed(engine, labels, encode, missing, id_column, scale)
+        with connected(engine, scheduler):
+            prepared = open_table(file, engine, columns, drop, scale, jobs, streamed)
             answer(prepared, outputs, quiet, resample, **how)
 
 
@@ -181,7 +182,7 @@ def compare(
     if truth is not None and truth == id_column:
         stop(f"--truth {truth!r} is the --id column too. Name another one.")
     with told():
-        outputs.check(file)
+        outputs.check(Path(file))
         prepared, grouping = read_table(
             file,
             truth,
@@ -269,7 +270,7 @@ def info() -> None:
     lines = [("edfkmeans", __version__), ("Python", platform.python_version())]
     lines.append(("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     names = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "matplotlib", "jinja2")
-    for name in (*names, "dask"):
+    for name in (*names, "dask", "polars", "duckdb"):
         there = importlib.util.find_spec({"scikit-learn": "sklearn"}.get(name, name))
         lines.append((name, metadata.version(name) if there else "not installed"))
     for name, value in lines:

@@ -14,8 +14,8 @@ from typing import Any, Self
 import pandas as pd
 
 from edfkmeans._atomic import place, temporary
+from edfkmeans.cli.layout import BadFileError
 from edfkmeans.cli.preparing import Prepared, label_columns
-from edfkmeans.cli.reading import BadFileError
 from edfkmeans.engines import write_labels
 from edfkmeans.selection import Selection
 

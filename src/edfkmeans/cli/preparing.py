@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._choices import MISSING, SCALES, Missing, Scale
-from edfkmeans.cli.reading import BadFileError
+from edfkmeans.cli.layout import BadFileError
 from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.units import Floats
 
