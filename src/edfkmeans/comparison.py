@@ -100,7 +100,7 @@ def compare(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         See `fit_path`. Of rows that are not in memory, criteria that need more than inertia and
         degrees of freedom see a sample of 131072 and say so in ``remark``.
     criteria : "all" or list of str and Criterion
@@ -112,7 +112,7 @@ def compare(
         Fits of X made before. `k_max`, `fits` and `n_init` then play no part.
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
-        (of rows in dask's chunks, on the sample).
+        (of rows elsewhere, on the sample).
     fits, n_init, n_jobs, progress
         See `fit_path`.
     random_state : int, RandomState, Generator or None

@@ -84,7 +84,7 @@ class Selection:
         probability that it is within 0.1 of that best; only with method "judge".
     resamples : Series or None
         Part of the resamples in which each k was chosen; only if asked for.
-    ambiguity : ndarray of shape (n_samples,), or dask array where X is one
+    ambiguity : ndarray of shape (n_samples,), or what stands for one where rows are elsewhere
         What each row adds to the degrees of freedom of the chosen fit because it might have joined
         another cluster: rows between clusters have most.
     reasons : mapping of int to str
@@ -116,7 +116,7 @@ class Selection:
 
     @property
     def labels(self) -> Labels:
-        """Cluster of every row, 0 .. k-1, the largest first; a dask array where X is one."""
+        """Cluster of every row, the largest being 0; not yet computed where rows are elsewhere."""
         return self.path.labels(self.k)
 
     @property
@@ -215,7 +215,7 @@ class Selection:
         return (plot_bic if self.confidence is None else plot_choice)(self, ax=ax)
 
     def sample(self) -> "tuple[Selection, pd.DataFrame]":
-        """Return what can be shown of rows in dask's chunks: the sample of them, in memory.
+        """Return what can be shown of rows elsewhere: the sample of them, in memory.
 
         Returns
         -------
@@ -515,7 +515,7 @@ def select_k(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         See `fit_path`. Of rows that are not in memory, what looks at pairs of rows (silhouettes,
         the test for structure, `resample`) sees a sample of 131072.
     k_max : int, optional

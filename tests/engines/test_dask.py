@@ -28,6 +28,7 @@ from edfkmeans import (
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.fits import passes as passes_module
 from edfkmeans.rows import look
+from edfkmeans.rows.blocks import ChunkError
 from edfkmeans.simulate import simulate
 from edfkmeans.structure import find_structure
 
@@ -35,7 +36,7 @@ dask = pytest.importorskip("dask", reason="needs dask: pip install '.[dask]'")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
-from edfkmeans.engines._dask_chunks import ChunkError, Chunks  # noqa: E402
+from edfkmeans.engines._dask_chunks import Chunks  # noqa: E402
 from edfkmeans.engines.dask_files import connected, open_lazily, scaled, write_labels  # noqa: E402
 
 

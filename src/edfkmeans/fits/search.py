@@ -40,9 +40,11 @@ def fit_path(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Rows in dask's chunks need not fit in memory: the fits begin on a
+        unless they share a unit. Rows elsewhere need not fit in memory: a dask array or data
+        frame, a `pyarrow.dataset.Dataset`, a polars LazyFrame, a DuckDB relation, or a function
+        that returns record batches of Arrow, called once for every pass. Their fits begin on a
         sample of 131072 rows and are refined on all of them by at most ten passes of Lloyd's
         algorithm.
     k_max : int, optional
