@@ -449,7 +449,7 @@ def test_text_in_a_stream_is_read_like_text_in_memory(content, tmp_path):
 
 
 def test_blanks_between_columns_are_not_streamed(tmp_path):
-    (tmp_path / "t.csv").write_text("1 2\n3 4\n5 6\n7 8\n")
+    (tmp_path / "t.csv").write_text("1 2\n3 4\n5 6\n7 8\n", encoding="utf-8")
     told = run("select", tmp_path / "t.csv", "--engine", "arrow")
     assert (told.exit_code, "has blanks between its columns" in flat(told)) == (2, True)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import blobs
+from conftest import blobs, linux_only
 from edfkmeans import EDFKMeans, _progress, compare, degrees_of_freedom, fit_path, score, select_k
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.fits import passes as passes_module
@@ -346,7 +346,7 @@ def test_folders_and_patterns(tmp_path, wine):
     (tmp_path / "readme.txt").touch()
     for source in (tmp_path, f"{tmp_path}/part*.parquet", f"file://{tmp_path}"):
         assert open_lazily(source).count_rows() == 178
-    (tmp_path / "more.csv").write_text("a\n1\n")
+    (tmp_path / "more.csv").write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(ValueError, match="nor a folder of files of one of these kinds"):
         open_lazily(tmp_path)
     (tmp_path / "none").mkdir()
@@ -378,7 +378,7 @@ def test_numbers_that_change_their_kind_in_the_middle(tmp_path):
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.integers(0, 9, 200_000).astype(float), rng.normal(size=9)])
     lines = [f"{value:g},{i % 7}" for i, value in enumerate(values)]
-    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(lines) + "\n")
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(lines) + "\n", encoding="utf-8")
     dataset = open_lazily(tmp_path / "t.csv")
     assert fit_path(dataset, 2, random_state=0).n_samples == 200_009
     with (tmp_path / "t.csv").open("a") as file:
@@ -447,7 +447,7 @@ print(*sizes)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@linux_only
 def test_the_table_is_never_held():
     done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -51,7 +51,7 @@ def memory_bytes() -> int | None:
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for limit in _LIMITS:
         with suppress(OSError, ValueError):  # "max" is no number
-            sizes.append(int(Path(limit).read_text()))
+            sizes.append(int(Path(limit).read_text(encoding="ascii")))
     return min(sizes, default=None)
 
 
