@@ -144,7 +144,9 @@ def refuse_text(columns: list[str]) -> None:
 
 def column_names(X: Any, d: int) -> tuple[str, ...]:
     """Return the names of the columns of a data frame; of anything else their numbers, from 1."""
-    names = getattr(X, "columns", None)
+    # A lazy frame of polars tells them by its schema, and warns of asking otherwise.
+    lazy = hasattr(X, "collect_schema")
+    names = X.collect_schema().names() if lazy else getattr(X, "columns", None)
     return tuple(f"column {j + 1}" for j in range(d)) if names is None else tuple(map(str, names))
 
 
