@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -37,6 +36,8 @@ def peak_mb() -> float:
     if status.exists():
         high = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(high.split()[1]) / 1024
+    import resource  # not on Windows
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,8 +1,10 @@
-"""Rows that do not fit in memory: time and memory on a small cluster, dask-ml beside it, the loss.
+"""Rows that do not fit in memory: time and memory of every engine, dask-ml beside it, the loss.
 
-Run with: python benchmarks/large.py FOLDER [grow] [peers] [loss]     (all three if none is named)
+Run with: python benchmarks/large.py FOLDER [engines[=ROWS]] [grow] [peers] [loss]
+          (all of them if none is named; ROWS is 10000000 unless it is given)
 
-FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `grow`: 1e6 and 1e7 rows
+FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `engines`: the same rows
+by every engine, each in a process of its own, arrow before and after dask. `grow`: 1e6 and 1e7 rows
 of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: k = 2 .. 16 of 1e6
 rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers,
 one after the other, ours before and after; the inertia of both recomputed. `loss`: inertia
@@ -10,10 +12,12 @@ against that of the path in memory, on ten data sets that fit in the sample and 
 rows that do not. The tables of docs/large_data.md are made anew at the end.
 """
 
+import hashlib
 import json
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +47,64 @@ def parquet(folder: Path, n: int) -> Path:
             pd.DataFrame(rows, columns=COLUMNS).to_parquet(file.with_suffix(".tmp"))
             os.replace(file.with_suffix(".tmp"), file)
     return target
+
+
+# For every engine what X is, and when to use it.
+WHEN = {
+    "memory": ("an array or data frame", "the rows fit in memory three times over"),
+    "arrow": (
+        "a `pyarrow` dataset, a polars LazyFrame, a DuckDB relation, a function that gives batches",
+        "they do not, and lie in files that this machine can read",
+    ),
+    "dask": ("a dask array or data frame", "several machines are to share the work; Zarr"),
+}
+
+
+def by_engine(folder: Path, engine: str, n: int) -> dict:
+    """Choose k for n rows by one engine; memory and processor time are those of all processes."""
+    from edfkmeans import select_k
+
+    source = parquet(folder, n)
+    with opened(engine) as (open_, others):
+        select_k(open_(source / "part0000.parquet"), 3, random_state=0)  # load kernels
+        X = open_(source)
+        start, busy = time.perf_counter(), time.process_time() + sum(others(time.process_time))
+        found = select_k(X, K_MAX, random_state=0)
+        seconds = time.perf_counter() - start
+        busy = time.process_time() + sum(others(time.process_time)) - busy
+        peak = peak_mb() + sum(others(_peak_mb))
+    digest = hashlib.sha256()
+    for k in range(1, K_MAX + 2):
+        digest.update(found.path.centers(k).tobytes() + found.path.sizes(k).tobytes())
+    return {
+        "engine": engine,
+        "n": n,
+        "d": 16,
+        "k_max": K_MAX,
+        "k": found.k,
+        "seconds": seconds,
+        "processor_seconds": busy,
+        "data_mb": n * 16 * 4 / 2**20,
+        "peak_mb": peak,
+        "digest_of_centers_and_sizes": digest.hexdigest()[:12],
+    }
+
+
+@contextmanager
+def opened(engine: str):
+    """Return what opens a file for an engine, and what asks its other processes something."""
+    if engine == "dask":
+        import dask.dataframe as dd
+        from distributed import Client
+
+        with cluster() as workers, Client(workers) as client:
+            yield dd.read_parquet, lambda ask: client.run(ask).values()
+    elif engine == "arrow":
+        import pyarrow.dataset as ds
+
+        yield ds.dataset, lambda ask: ()
+    else:
+        yield lambda file: pd.read_parquet(file).to_numpy(), lambda ask: ()
 
 
 def cluster():
@@ -251,6 +313,21 @@ def tables() -> dict[str, str]:
     def read(name):
         return pd.read_csv(RESULTS / f"{name}.csv", comment="#")
 
+    whens = [
+        "| engine | X | when | rows | time | of processors | peak memory |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    there = (RESULTS / "large_engines.csv").exists()
+    measured = read("large_engines").sort_values("seconds") if there else pd.DataFrame()
+    for name, (what, when) in WHEN.items():
+        figures = "not measured | | |"
+        for row in measured[measured["engine"] == name][:1].itertuples() if there else ():
+            figures = (
+                f"{row.n:,} | {row.seconds:.0f} s | {row.processor_seconds:.0f} s "
+                f"| {row.peak_mb:.0f} MB |"
+            )
+        whens.append(f"| {name} | {what} | {when} | {figures}")
+
     lines = [
         "| rows | data | time | of it: passes, degrees of freedom | peak, both workers | caller |",
         "|---|---|---|---|---|---|",
@@ -290,7 +367,7 @@ def tables() -> dict[str, str]:
             f"| {row.data} | {row.n:,} x {row.d} | {row.k_last} | {_percent(row.mean_percent)} "
             f"| {_percent(row.worst_percent)} |"
         )
-    return {"grow": grown, "peers": beside, "loss": "\n".join(lines)}
+    return {"engines": "\n".join(whens), "grow": grown, "peers": beside, "loss": "\n".join(lines)}
 
 
 def _percent(value: float) -> str:
@@ -300,6 +377,12 @@ def _percent(value: float) -> str:
 def main(folder: str, *parts: str) -> None:
     """Run the parts that are named."""
     command = "python benchmarks/large.py FOLDER"
+    asked = [part for part in parts if part.startswith("engines")]
+    if not parts or asked:
+        n = int(asked[0].partition("=")[2] or 10_000_000) if asked else 10_000_000
+        order = ("arrow", "dask", "arrow", "memory")
+        rows = [alone(__file__, "engines", folder, n, engine) for engine in order]
+        save("large_engines", rows, f"{command} engines={n}")
     if not parts or "grow" in parts:
         rows = [alone(__file__, "grow", folder, n) for n in (1_000_000, 10_000_000)]
         rows[1]["times_a_tenth_of_the_rows"] = rows[1]["seconds"] / rows[0]["seconds"]
@@ -314,7 +397,9 @@ def main(folder: str, *parts: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(grow(Path(sys.argv[3]), int(sys.argv[4]))))
+        what, place, rows, *engine = sys.argv[2:]
+        measure = grow if what == "grow" else by_engine
+        print(json.dumps(measure(Path(place), *engine, int(rows))))
     elif len(sys.argv) < 2:
         sys.exit(__doc__)
     else:

@@ -309,7 +309,7 @@ def _places(rng, way, k, sizes):
     if way == "grid":
         side = int(np.ceil(np.sqrt(k)))
         cells = rng.permutation(side * side)[:k]
-        step = rng.uniform(1.6, 4.5)
+        step = rng.uniform(2.3, 4.5)  # nearer, squares would be one cluster
         jitter = rng.normal(0, rng.choice([0, 0.2]), (k, 2))
         return np.c_[cells // side, cells % side] * step + jitter
     if way == "row":
@@ -317,7 +317,7 @@ def _places(rng, way, k, sizes):
     if way == "circle":
         angle = 2 * np.pi * np.arange(k) / k
         return np.c_[np.cos(angle), np.sin(angle)] * k * rng.uniform(0.4, 1.1)
-    gap = rng.uniform(0.55, 1.05) if way == "touching" else rng.uniform(1.0, 2.4)
+    gap = rng.uniform(0.65, 1.1) if way == "touching" else rng.uniform(1.0, 2.4)
     places = np.zeros((k, 2))
     for c in range(1, k):  # beside one of those before, clear of the others if it can be done
         for _ in range(30):
@@ -419,6 +419,37 @@ def network(rng):
     return X, labels, "network"
 
 
+def size(rng):
+    """Make a table in which nearly everything grows with size: bones, leaves, firms."""
+    n, d = _rows(rng), int(rng.integers(3, 16))
+    k = int(rng.integers(2, 5))
+    labels = _labels(rng, n, k)
+    place = np.sort(rng.normal(size=k) + np.arange(k) * rng.uniform(1, 3.5))
+    spread = np.exp(rng.normal(0, 0.25, k))
+    large = place[labels] + rng.normal(size=n) * spread[labels]
+    form = rng.normal(size=(k, d)) * rng.uniform(0, 0.8)
+    X = large[:, None] * rng.uniform(0.6, 1.2, d) + form[labels]
+    X = X + rng.normal(size=(n, d)) * rng.uniform(0.1, 0.8, d)
+    X = X / X.std(axis=0)
+    if rng.random() < 0.7:
+        X = np.exp(X * rng.uniform(0.1, 0.8))
+    return X, labels, "size"
+
+
+def many(rng):
+    """Make many classes of few rows each in many columns."""
+    k = int(rng.integers(8, 26))
+    labels = np.repeat(
+        np.arange(k), rng.integers(5, 35, k) if rng.random() < 0.5 else rng.integers(8, 40)
+    )
+    n, d = len(labels), _columns(rng, 8, 90)
+    q = int(rng.integers(3, 15))
+    hidden = rng.normal(size=(k, q))[labels] * rng.uniform(1.0, 4.0) + rng.normal(size=(n, q))
+    X = hidden @ rng.normal(size=(q, d)) / np.sqrt(q)
+    X = X + rng.normal(size=(n, d)) * rng.uniform(0.2, 1.5)
+    return _columns_of_kinds(rng, X) if rng.random() < 0.5 else X, labels, "many"
+
+
 # Cases that are hard in one respect -------------------------------------------------------------
 
 
@@ -436,19 +467,20 @@ def _apart(rng, k, d, least):
 
 
 def small_groups(rng):
-    """One large cloud and small groups far away, of eight rows or more."""
-    n, d = _rows(rng, 150, 6000), _columns(rng, 2, 20)
-    k = int(rng.integers(1, 5))
-    small = (
-        rng.integers(8, max(10, n // 8), k)
-        if rng.random() < 0.6
-        else np.full(k, rng.integers(8, 40))
-    )
-    labels = np.repeat(np.arange(k + 1), [max(30, n - small.sum()), *small])
-    centres = _apart(
-        rng, k + 1, d, rng.uniform(5, 15) if rng.random() < 0.7 else rng.uniform(15, 45)
-    )
-    kind = rng.choice(["gaussian", "gaussian", "tails", "uniform", "common"])
+    """Make one large cloud and small groups apart from it, of eight rows or more."""
+    n, d = _rows(rng, 150, 8000), _columns(rng, 2, 20)
+    k = 1 if rng.random() < 0.5 else int(rng.integers(1, 5))
+    small = rng.integers(8, 40, k) if rng.random() < 0.6 else rng.integers(8, max(10, n // 8), k)
+    labels = np.repeat(np.arange(k + 1), [max(60, n - small.sum()), *small])
+    away = rng.uniform(5, 12) if rng.random() < 0.6 else np.exp(rng.uniform(np.log(8), np.log(45)))
+    centres = np.zeros((k + 1, d))
+    for c in range(1, k + 1):  # at that distance from the cloud, apart from each other
+        for _ in range(50):
+            centres[c] = rng.normal(size=d)
+            centres[c] *= away / np.linalg.norm(centres[c])
+            if (np.linalg.norm(centres[:c] - centres[c], axis=1) > 5).all():
+                break
+    kind = rng.choice(["gaussian", "gaussian", "gaussian", "uniform", "common"])
     X = centres[labels] + _residuals(rng, kind, labels, k + 1, d)
     return X, labels, "small groups"
 
@@ -534,9 +566,15 @@ def _correlated(rng, n, d):
 def one_cluster(rng):
     """One cluster, in all its disguises."""
     n, d = _rows(rng, 50, 2500), _columns(rng)
+    if rng.random() < 0.2:
+        n = int(rng.integers(60, 200))
+    if rng.random() < 0.25:
+        d = int(rng.integers(2, 5))
     if rng.random() < 0.08:
         n, d = int(rng.integers(40, 120)), int(rng.integers(100, 300))
     kind = ONE[rng.integers(len(ONE))]
+    if kind == "uniform" and rng.random() < 0.5:
+        d = int(rng.integers(1, 4))
     z = _correlated(rng, n, d)
     if kind == "uniform":
         X = rng.uniform(size=(n, d)) * np.exp(rng.normal(0, rng.choice([0, 0.5]), d))
@@ -594,22 +632,26 @@ def one_cluster(rng):
 
 
 ONE = (
-    "normal", "normal", "normal", "uniform", "ball", "log-normal", "log-normal", "gamma", "gamma",
-    "exponential", "t", "t", "elliptical t", "laplace", "counts", "counts", "likert", "likert",
-    "binary", "binary", "rounded", "mostly zeros", "repeated", "far row", "mixed columns", "normal",
+    "normal", "normal", "normal", "normal", "uniform", "uniform", "uniform", "ball", "log-normal",
+    "log-normal", "gamma", "gamma", "exponential", "t", "elliptical t", "elliptical t",
+    "elliptical t", "laplace", "counts", "counts", "likert", "likert", "binary", "binary",
+    "rounded", "mostly zeros", "repeated", "repeated", "far row", "far row", "mixed columns",
+    "mixed columns",
 )  # fmt: skip
 
 # Every world and its share of the sets.
 WORLDS = (
-    (mixture, 0.22),
-    (scheme, 0.05),
-    (shapes, 0.17),
-    (factors, 0.15),
-    (network, 0.06),
-    (small_groups, 0.03),
-    (grid, 0.025),
-    (two_groups, 0.065),
+    (mixture, 0.19),
+    (scheme, 0.03),
+    (shapes, 0.15),
+    (factors, 0.13),
+    (network, 0.05),
+    (size, 0.05),
+    (many, 0.04),
+    (small_groups, 0.05),
+    (grid, 0.02),
+    (two_groups, 0.07),
     (few_columns, 0.015),
     (far_rows, 0.015),
-    (one_cluster, 0.20),
+    (one_cluster, 0.19),
 )

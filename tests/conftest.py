@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,12 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
+
+# What not every system has: tests/test_platforms.py holds every use of it to one of these marks.
+posix_only = pytest.mark.skipif(
+    os.name == "nt", reason="signals, links or names that Windows lacks"
+)
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 # A shell starts what runs in the background with Ctrl-C ignored, and its children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +47,7 @@ def standardise(X):
 
 def reference(name):
     """Read one of the files of reference numbers."""
-    return json.loads((REFERENCE / f"{name}.json").read_text())
+    return json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def reference_data(case):

@@ -70,7 +70,7 @@ def test_messages(tmp_path, openml):
     with pytest.raises(FileNotFoundError) as error:
         load("phoneme", download=True)
     assert "OpenML" not in str(error.value)
-    (tmp_path / "seeds.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "seeds.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"needs f0, f1, \.\.\. and label"):
         load("seeds", tmp_path)
     openml[1499] = OSError("no network")

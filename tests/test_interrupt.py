@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from conftest import posix_only
+
+pytestmark = posix_only
 LIMIT = 10  # seconds; on a free machine it is two (robustness/interrupt.py)
 ROBUSTNESS = Path(__file__).parents[1] / "robustness"
 MOMENTS = random.Random(0)

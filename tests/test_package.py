@@ -38,7 +38,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
     import tables
 
-    text = README.read_text()
+    text = README.read_text(encoding="utf-8")
     assert tables.filled(text, tables.tables()) == text
 
 
@@ -59,7 +59,7 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
         (dof_accuracy.PAGE, dof_accuracy.tables()),
         (README.parent / "docs" / "reproduction.md", shown),
     ):
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
         assert pages.filled(text, tables) == text, page.name
 
 
@@ -70,7 +70,7 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
 def test_the_numbers_of_a_page_are_those_of_the_results(folder, script, monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / folder))
     module = importlib.import_module(script)
-    text = module.PAGE.read_text()
+    text = module.PAGE.read_text(encoding="utf-8")
     assert module.filled(text, module.tables()) == text
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import posix_only
+
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 CELLS = [{"a": a, "b": b} for a, b in itertools.product(["x", "y, z"], range(20))]
 
@@ -82,18 +84,19 @@ runner.run([{"a": a} for a in range(40)], slow, sys.argv[2], jobs=2)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@posix_only
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
 def test_killed_twice_in_the_middle_it_ends_with_the_same_file(how, tmp_path):
     command = [sys.executable, "-c", KILLED, str(EXPERIMENTS)]
     file = tmp_path / "killed.csv"
     for least in (5, 15):
         process = subprocess.Popen([*command, str(file)], stderr=subprocess.DEVNULL)
-        while not file.exists() or file.read_text().count("\n") <= least:
+        while not file.exists() or file.read_text(encoding="utf-8").count("\n") <= least:
             assert process.poll() is None
             time.sleep(0.01)
-        process.send_signal(how)
+        process.send_signal(getattr(signal, how))
         process.wait()
-        assert file.read_text().count("\n") < 40
+        assert file.read_text(encoding="utf-8").count("\n") < 40
     for name in ("killed.csv", "straight.csv"):
         subprocess.run([*command, str(tmp_path / name)], check=True, stderr=subprocess.DEVNULL)
     assert file.read_bytes() == (tmp_path / "straight.csv").read_bytes()
@@ -113,17 +116,17 @@ def test_a_corner_of_the_study_ends_in_a_page(tmp_path, monkeypatch, capsys):
     grid_of = reproduce.grid_of
     monkeypatch.setattr(reproduce, "grid_of", corner)
     reproduce.main("smoke", 2, tmp_path / "out", tmp_path / "rows")
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "Table 3: public data sets" in page
     assert "iris (3)" in page
     for figure in ("figure_1", "figure_2", "figures_3_and_4", "figure_5", "figure_6"):
         assert f'src="figures/{figure}.png"' in page
         assert (tmp_path / "out" / "figures" / f"{figure}.png").stat().st_size > 10_000
     assert str(tmp_path / "out" / "index.html") in capsys.readouterr().out
-    runs = json.loads((tmp_path / "rows" / "runs.json").read_text())
+    runs = json.loads((tmp_path / "rows" / "runs.json").read_text(encoding="utf-8"))
     assert [run["rows"] for run in runs] == [2, 2, 3, 1]
     reproduce.main("smoke", 2, tmp_path / "out", tmp_path / "rows")  # nothing left to do
-    assert json.loads((tmp_path / "rows" / "runs.json").read_text()) == runs
+    assert json.loads((tmp_path / "rows" / "runs.json").read_text(encoding="utf-8")) == runs
 
 
 def test_sets_that_are_not_here_are_left_out_aloud(monkeypatch, capsys):

@@ -47,7 +47,7 @@ def one(tmp_path, monkeypatch):
     """A project with one script and one result."""
     (tmp_path / "experiments").mkdir()
     script = tmp_path / "experiments" / "study.py"
-    script.write_text("x = 1\n")
+    script.write_text("x = 1\n", encoding="utf-8")
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     monkeypatch.setattr(provenance, "RESULTS", {"rows.csv": ("experiments/study.py", (), ())})
     return tmp_path / "rows.csv", script
@@ -56,11 +56,11 @@ def one(tmp_path, monkeypatch):
 def test_a_result_goes_stale_with_its_sources(one):
     rows, script = one
     assert provenance.stale() == ["rows.csv"]
-    rows.write_text(f"# a command\n{provenance.line('rows.csv')}\nk\n3\n")
+    rows.write_text(f"# a command\n{provenance.line('rows.csv')}\nk\n3\n", encoding="utf-8")
     assert provenance.stale() == []
-    script.write_text("x = 1  # one\n")
+    script.write_text("x = 1  # one\n", encoding="utf-8")
     assert provenance.stale() == []
-    script.write_text("x = 2\n")
+    script.write_text("x = 2\n", encoding="utf-8")
     assert provenance.stale() == ["rows.csv"]
 
 
@@ -68,25 +68,26 @@ def test_what_is_unfinished_goes_on_and_what_is_stale_begins_anew(one, capfd):
     rows, script = one
     script.write_text(
         "from pathlib import Path\nfile = Path('rows.csv')\n"
-        "print('begun with', file.exists())\nfile.write_text('done')\n"
+        "print('begun with', file.exists())\nfile.write_text('done')\n",
+        encoding="utf-8",
     )
     for text, kept in ((provenance.line("rows.csv", done=False), True), ("# old\n", False)):
-        rows.write_text(text)
+        rows.write_text(text, encoding="utf-8")
         assert provenance.stale() == ["rows.csv"]
         provenance.run(["rows.csv"])
         assert f"begun with {kept}" in capfd.readouterr().out
-        assert rows.read_text() == "done"
+        assert rows.read_text(encoding="utf-8") == "done"
         assert not rows.with_name("rows.csv.stale").exists()
 
 
 def test_a_study_is_fresh_when_its_last_runs_are(tmp_path):
     file = tmp_path / "runs.json"
     runs = [{"study": study, "sources": "old"} for study in provenance.STUDIES]
-    file.write_text(json.dumps(runs))
+    file.write_text(json.dumps(runs), encoding="utf-8")
     assert provenance.told(file) == ("sources", "old")
     runs += [{"study": study, "sources": "new"} for study in provenance.STUDIES[:3]]
-    file.write_text(json.dumps(runs))
+    file.write_text(json.dumps(runs), encoding="utf-8")
     assert provenance.told(file) == ("", "")
     runs.append({"study": provenance.STUDIES[3], "sources": "new"})
-    file.write_text(json.dumps(runs))
+    file.write_text(json.dumps(runs), encoding="utf-8")
     assert provenance.told(file) == ("sources", "new")

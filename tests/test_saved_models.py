@@ -91,7 +91,8 @@ def test_dates_and_text(tmp_path):
 def test_files_that_are_no_models(found, change, message, tmp_path):
     changed = change(json.loads(found[2].to_json()))
     file = tmp_path / "m.json"
-    file.write_text(changed if isinstance(changed, str) else json.dumps(changed))
+    text = changed if isinstance(changed, str) else json.dumps(changed)
+    file.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         Model.load(file)
     with pytest.raises(ValueError, match="There is no file"):

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from conftest import blobs
+from conftest import blobs, posix_only
 from edfkmeans.cli import app
 
 SOURCE = Path(__file__).parents[1] / "src" / "edfkmeans"
@@ -80,6 +80,7 @@ def tags_of(file):
     return found
 
 
+@posix_only
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_hostile_names_and_ids_stay_text_in_every_output(ending, tmp_path):
     table = tmp_path / f"<script>alert(2)<{ending}"
@@ -131,6 +132,7 @@ def test_nul_is_refused_or_kept_as_text(tmp_path):
             ElementTree.parse(files["plot"])
 
 
+@posix_only
 def test_the_picture_of_a_comparison(tmp_path):
     table = tmp_path / "<i>&.csv"
     hostile_table(table)
@@ -140,7 +142,7 @@ def test_the_picture_of_a_comparison(tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     ElementTree.parse(tmp_path / "c.svg")
-    assert json.loads((tmp_path / "c.json").read_text())["source"] == str(table)
+    assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["source"] == str(table)
 
 
 def test_nothing_is_unpickled_or_run():

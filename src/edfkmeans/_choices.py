@@ -17,7 +17,7 @@ COUNTS: tuple[Count, ...] = get_args(Count)
 Box = Literal["principal", "plain"]
 BOXES: tuple[Box, ...] = get_args(Box)
 
-Engine = Literal["memory", "dask"]
+Engine = Literal["memory", "arrow", "dask"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 Scale = Literal["standard", "robust", "log", "none"]

@@ -11,7 +11,7 @@ import pandas as pd
 from edfkmeans import _html
 from edfkmeans._choices import Fits
 from edfkmeans._progress import progress_bar
-from edfkmeans._streams import seed_of
+from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
@@ -175,7 +175,7 @@ def compare(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         See `fit_path`. Of rows that are not in memory, criteria that need more than inertia and
         degrees of freedom see a sample of 131072 and say so in ``remark``.
     criteria : "all" or list of str and Criterion
@@ -187,9 +187,12 @@ def compare(
         Fits of X made before. `k_max`, `fits` and `n_init` then play no part.
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
-        (of rows in dask's chunks, on the sample).
-    fits, n_init, random_state, n_jobs, progress
+        (of rows elsewhere, on the sample).
+    fits, n_init, n_jobs, progress
         See `fit_path`.
+    random_state : int, RandomState, Generator or None
+        What is drawn. Where the judge is asked, the fits are the same for every seed, see
+        `select_k`.
 
     Returns
     -------
@@ -218,8 +221,9 @@ def compare(
         k_max = check_k_max(seen, k_max, least=2)
         beyond = any(criterion.looks_beyond for criterion in asked)
         longest = max(k_max, usual_k_max(seen)) if beyond else k_max
+        fits_seed = STEADY if beyond else seed
         whole = fit_rows(
-            seen, longest, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
+            seen, longest, fits_seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
         path = whole.up_to(k_max)
     elif check_path(path, seen, k_max) != path.k_max or path.k_max < 2:

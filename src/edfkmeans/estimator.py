@@ -26,15 +26,18 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max, method, rule
         How k is chosen, see `select_k`.
-    fits, n_init, random_state, n_jobs
+    fits, n_init, n_jobs
         How the fits are found, see `fit_path`.
+    random_state : int, RandomState or None
+        See `select_k`.
 
     Attributes
     ----------
     n_clusters_ : int
         The number of clusters that was chosen.
-    labels_ : ndarray of shape (n_samples,), or dask array where X was one
-        Cluster of every row; 0 is the largest cluster.
+    labels_ : ndarray of shape (n_samples,), or what stands for one where rows are elsewhere
+        Cluster of every row, 0 being the largest: a dask array where X was one, an `ArrowColumn`
+        for a stream.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Centroids.
     inertia_ : float
@@ -88,7 +91,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the nearest centroid of every row of X, as a dask array where X is one."""
+        """Return the nearest centroid of every row of X; lazily where its rows are elsewhere."""
         check_is_fitted(self)
         self._check(X)
         return map_rows(X, nearest, self.cluster_centers_, dtype=np.int32)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from edfkmeans import _html
 from edfkmeans._choices import FITS, Fits, Method
-from edfkmeans._streams import seed_of
+from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
@@ -84,7 +84,7 @@ class Selection:
         probability that it is within 0.1 of that best; only with method "judge".
     resamples : Series or None
         Part of the resamples in which each k was chosen; only if asked for.
-    ambiguity : ndarray of shape (n_samples,), or dask array where X is one
+    ambiguity : ndarray of shape (n_samples,), or what stands for one where rows are elsewhere
         What each row adds to the degrees of freedom of the chosen fit because it might have joined
         another cluster: rows between clusters have most.
     reasons : mapping of int to str
@@ -116,7 +116,7 @@ class Selection:
 
     @property
     def labels(self) -> Labels:
-        """Cluster of every row, 0 .. k-1, the largest first; a dask array where X is one."""
+        """Cluster of every row, the largest being 0; not yet computed where rows are elsewhere."""
         return self.path.labels(self.k)
 
     @property
@@ -215,7 +215,7 @@ class Selection:
         return (plot_bic if self.confidence is None else plot_choice)(self, ax=ax)
 
     def sample(self) -> "tuple[Selection, pd.DataFrame]":
-        """Return what can be shown of rows in dask's chunks: the sample of them, in memory.
+        """Return what can be shown of rows elsewhere: the sample of them, in memory.
 
         Returns
         -------
@@ -515,7 +515,7 @@ def select_k(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         See `fit_path`. Of rows that are not in memory, what looks at pairs of rows (silhouettes,
         the test for structure, `resample`) sees a sample of 131072.
     k_max : int, optional
@@ -539,8 +539,13 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, random_state, n_jobs, progress
+    fits, n_init, n_jobs, progress
         See `fit_path`.
+    random_state : int, RandomState, Generator or None
+        The fits that the judge looks at are the same for every seed: an answer should not move
+        because other starts were drawn. ``path=fit_path(X, random_state=...)`` shows what it says
+        of others. The seed decides which rows are drawn, by `resample` and where X is not in
+        memory, and with other methods about the fits.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
@@ -582,9 +587,11 @@ def select_k(
                 f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
                 "k_max."
             )
-        longest = max(k_max, usual_k_max(rows)) if criterion.looks_beyond else k_max
+        beyond = criterion.looks_beyond
+        longest = max(k_max, usual_k_max(rows)) if beyond else k_max
+        fits_seed = STEADY if beyond else seed
         path = fit_rows(
-            rows, longest, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
+            rows, longest, fits_seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
         )
     else:
         k_max = check_path(path, rows, k_max)

@@ -81,22 +81,40 @@ def test_what_is_said_of_a_k_does_not_hang_on_k_max(wine):
         assert found.k <= k_max
 
 
+def test_what_is_said_does_not_hang_on_the_seed(wine):
+    first, again = (select_k(wine, random_state=seed) for seed in (0, 1))
+    pd.testing.assert_frame_equal(first.table, again.table, check_exact=True)
+    np.testing.assert_array_equal(first.labels, again.labels)
+    other = select_k(wine, path=fit_path(wine, random_state=1))
+    assert (other.path.inertia != first.path.inertia).any()
+    paths = [select_k(wine, method="paper", random_state=seed).path.inertia for seed in (0, 1)]
+    assert (paths[0] != paths[1]).any()
+    both = compare(wine, ["judge", "silhouette"], random_state=1)
+    assert both.table.loc["judge", "k"] == first.k
+    np.testing.assert_array_equal(both.path.inertia, first.path.inertia)
+
+
 def test_k_max_bounds_the_answer():
     X, _ = blobs(5, n=40)
     for k_max in (1, 2, 4):
         found = select_k(X, k_max, random_state=0)
         assert found.k <= found.k_max == k_max
-        assert found.k == chosen(found.confidence["agreement"].to_numpy())
         assert all(candidate.k <= k_max for candidate in found.candidates)
         assert max(found.as_good) <= k_max
         assert found.labels.max() == found.k - 1
     assert select_k(X, 7, random_state=0).k == 5
 
 
-def test_a_long_k_max_makes_a_long_path():
-    X = np.random.default_rng(0).normal(size=(100, 2))
+def test_a_long_k_max_makes_a_long_path_and_changes_nothing_before():
+    X, _ = blobs(4, n=15)
+    usual = select_k(X, random_state=0)
     found = select_k(X, 40, random_state=0)
-    assert found.k_max == found.path.k_max == 40
+    assert (usual.path.k_max, found.k_max, found.path.k_max) == (12, 40, 40)
+    np.testing.assert_array_equal(found.path.inertia[:13], usual.path.inertia)
+    pd.testing.assert_frame_equal(found.confidence.loc[:12], usual.confidence, check_exact=True)
+    pd.testing.assert_frame_equal(found.table.loc[:12], usual.table, check_exact=True)
+    assert found.k == usual.k == 4
+    assert found.confidence.loc[13:].notna().all(axis=None)
 
 
 @pytest.mark.parametrize("method", ["combined", "paper", "naive"])
@@ -167,13 +185,19 @@ def test_candidates_are_the_others_with_much_for_them(wine):
         ([0.1, 0.5, 0.9, 0.8], 3),
         ([0.9, 0.1, 0.05], 1),
         ([0.1, 0.3, 0.9, 0.9001], 3),  # about as good, and fewer
-        ([0.5, 0.5, 0.2], 1),
-        ([0.4999, 0.1, 0.5], 3),  # one cluster must be the best to be chosen
+        ([0.5, 0.49, 0.2], 2),  # one cluster only if no other is about as good
+        ([0.5, 0.47, 0.2], 1),
+        ([0.4999, 0.1, 0.5], 3),
         ([0.4], 1),
     ],
 )
 def test_the_best_k_is_chosen_or_a_smaller_one_that_is_about_as_good(agreement, k):
     assert chosen(np.array(agreement)) == k
+
+
+def test_a_bound_that_the_answer_keeps_to_does_not_change_it():
+    agreement = np.array([0.1, 0.5, 0.77, 0.785, 0.8])
+    assert [chosen(agreement, k_most) for k_most in (5, 4, 3, 2, 1)] == [4, 4, 3, 2, 1]
 
 
 def test_as_good_is_what_loses_little():
@@ -197,7 +221,7 @@ def test_as_good_is_what_loses_little():
     ],
 )
 def test_headlines(k, agreement, headline, clear):
-    found = replace(clear[1], k=k, confidence=said(agreement))
+    found = replace(clear[1], k=k, chosen=k, confidence=said(agreement))
     assert found.headline == headline
     assert found.summary.startswith(headline)
     shares = pd.Series({1: 0.45, k + 1: 0.55})
@@ -275,7 +299,7 @@ def test_where_one_cluster_is_all_that_can_be():
 
 def test_remarks_where_much_speaks_against_one_cluster(clear):
     _, found = clear
-    one = replace(found, k=1)
+    one = replace(found, k=1, chosen=1)
     assert one.remarks[0] == "No clusters stand out."
     assert "the silhouette of k = 3 stands out by 0." in one.remarks[1]
     assert one.remarks[1].endswith("look at k = 3 before you rely on 1.")

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score, davies_bouldin_score, silhouett
 import naive
 from conftest import blobs
 from edfkmeans import fit_path
-from edfkmeans.choosing.looks import Look, agreement
+from edfkmeans.choosing.looks import LARGE, Look, agreement
 from edfkmeans.criteria.criterion import Given, Work
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
@@ -74,6 +74,13 @@ def test_saddles_are_those_of_the_loops(seen):
         assert looks.lowest_saddle[k - 1] == pytest.approx(ratios.min())
         assert looks.lowest_size[k - 1] == sizes[ratios.round(9) == ratios.min().round(9)].min()
         assert looks.cut[k - 1] == pytest.approx(sizes[ratios > 1].sum() / len(X))
+        for least, (lowest, size) in zip(LARGE, looks.apart, strict=True):
+            large = (sizes >= least) & (sizes <= 0.75 * len(X))
+            if large.any():
+                assert lowest[k - 1] == pytest.approx(min(ratios[large].min(), 3.0))
+                assert size[k - 1] in sizes[large]
+            else:
+                assert lowest[k - 1] == 3.0
 
 
 def test_mixtures_are_those_of_the_formula(seen):

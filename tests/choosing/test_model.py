@@ -10,7 +10,9 @@ from sklearn.preprocessing import StandardScaler
 
 from edfkmeans import select_k
 
-NUMBERS = json.loads((Path(__file__).parents[1] / "reference" / "judge.json").read_text())
+NUMBERS = json.loads(
+    (Path(__file__).parents[1] / "reference" / "judge.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -12,11 +12,12 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import edfkmeans
-from conftest import blobs
+from conftest import blobs, posix_only
 from edfkmeans import __main__, cli, select_k
 from edfkmeans.cli import app, terminal
 from edfkmeans.cli import outputs as cli_outputs
 from edfkmeans.cli.chart import chart
+from edfkmeans.cli.size import engine_for, memory_bytes, table_bytes
 from edfkmeans.simulate import simulate
 
 
@@ -121,8 +122,11 @@ def test_everything_is_written_whole_and_nothing_overwritten(table, tmp_path):
     labels = pd.read_csv(files[0])
     assert labels.columns.tolist() == ["who", "cluster", "ambiguity"]
     assert labels["who"].tolist() == pd.read_csv(table)["who"].tolist()
-    assert json.loads(files[1].read_text())["sizes"] == np.bincount(labels["cluster"]).tolist()
-    assert "<svg" in files[3].read_text()
+    assert (
+        json.loads(files[1].read_text(encoding="utf-8"))["sizes"]
+        == np.bincount(labels["cluster"]).tolist()
+    )
+    assert "<svg" in files[3].read_text(encoding="utf-8")
     before = [file.read_bytes() for file in files]
     again = run("select", table, *USED, *options)
     assert again.exit_code == 2
@@ -138,7 +142,7 @@ def test_labels_as_parquet_and_ids_that_a_spreadsheet_would_run(table, tmp_path)
     assert run("select", table, *USED, "--labels", tmp_path / "l.parquet").exit_code == 0
     assert pd.read_parquet(tmp_path / "l.parquet")["who"][0] == "=1+1"
     assert run("select", table, *USED, "--labels", tmp_path / "l.csv").exit_code == 0
-    assert (tmp_path / "l.csv").read_text().splitlines()[1].startswith("'=1+1,")
+    assert (tmp_path / "l.csv").read_text(encoding="utf-8").splitlines()[1].startswith("'=1+1,")
 
 
 def test_quiet_prints_the_number_only(table):
@@ -236,11 +240,11 @@ def test_odd_names_and_huge_values(tmp_path):
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import signal, sys, time
 import numpy as np
 from edfkmeans import __main__, selection
 def slow(*a, **k):
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
     time.sleep(5)
 selection.select_k = slow
 sys.argv = ["edfkmeans", "select", *sys.argv[1:]]
@@ -250,9 +254,9 @@ __main__.main()
 
 # Python swallows what is raised in a callback from C, of which threadpoolctl has one.
 SWALLOWED = INTERRUPTED.replace(
-    "    os.kill(os.getpid(), signal.SIGINT)\n",
-    "    ctypes.CFUNCTYPE(None)(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(0)))()\n",
-).replace("import os,", "import ctypes, os,")
+    "    signal.raise_signal(signal.SIGINT)\n",
+    "    ctypes.CFUNCTYPE(None)(lambda: (signal.raise_signal(signal.SIGINT), time.sleep(0)))()\n",
+).replace("import signal,", "import ctypes, signal,")
 
 
 @pytest.mark.parametrize("script", [INTERRUPTED, SWALLOWED], ids=["plain", "in a callback"])
@@ -276,7 +280,7 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0
     assert re.search(r"silhouette +3 .*1\.000", result.output)
-    found = json.loads((tmp_path / "c.json").read_text())["criteria"]
+    found = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["criteria"]
     assert [(line["criterion"], line["k"], line["ari"]) for line in found][1] == (
         "silhouette",
         3,
@@ -291,18 +295,31 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
 
 @pytest.fixture
 def parquet(table, tmp_path):
-    dask = pytest.importorskip("dask.dataframe", reason="needs dask")
+    """The same in a folder of three files."""
     frame = pd.read_csv(table)
-    dask.from_pandas(frame, npartitions=3).to_parquet(tmp_path / "people.parquet")
+    (tmp_path / "people.parquet").mkdir()
+    for part in range(3):
+        rows = frame[part * 40 : (part + 1) * 40]
+        rows.to_parquet(tmp_path / "people.parquet" / f"part{part}.parquet", index=False)
     return tmp_path / "people.parquet"
 
 
-LAZY = ("--engine", "dask", "--drop", "group", "--drop", "who", "--k-max", 8)
+@pytest.fixture(params=["dask", "arrow"])
+def engine(request):
+    """What reads rows that are not in memory."""
+    package = {"arrow": "pyarrow", "dask": "dask.dataframe"}[request.param]
+    pytest.importorskip(package, reason=f"needs {package}")
+    return request.param
 
 
-def test_rows_in_chunks_get_the_same_answer(parquet, table, tmp_path):
+NUMBERS = ("--drop", "group", "--drop", "who", "--k-max", 8)
+LAZY = ("--engine", "dask", *NUMBERS)
+
+
+def test_rows_elsewhere_get_the_same_answer(parquet, table, tmp_path, engine):
     labels, report = tmp_path / "l.parquet", tmp_path / "r.html"
-    found = run("select", parquet, *LAZY, "--json", "-", "--labels", labels, "--report", report)
+    lazily = ("--engine", engine, *NUMBERS)
+    found = run("select", parquet, *lazily, "--json", "-", "--labels", labels, "--report", report)
     assert found.exit_code == 0, found.output
     memory = run("select", table, *USED, "--json", "-")
     lazy, here = json.loads(found.output), json.loads(memory.output)
@@ -311,9 +328,12 @@ def test_rows_in_chunks_get_the_same_answer(parquet, table, tmp_path):
     written = pd.read_parquet(labels)["cluster"]
     assert np.bincount(written).tolist() == lazy["sizes"]
     assert "in 120 rows and 3 columns" in report.read_text(encoding="utf-8")
-    again = run("select", parquet, *LAZY, "--labels", labels, "--force")
-    assert again.exit_code == 2
-    assert "l.parquet is a folder. Name a file that is not there yet." in flat(again)
+    again = run("select", parquet, *lazily, "--labels", labels, "--force")
+    if engine == "arrow":  # one file
+        assert again.exit_code == 0
+    else:
+        assert again.exit_code == 2
+        assert "l.parquet is a folder. Name a file that is not there yet." in flat(again)
 
 
 @pytest.mark.parametrize(
@@ -321,26 +341,139 @@ def test_rows_in_chunks_get_the_same_answer(parquet, table, tmp_path):
     [
         (["--encode"], "--encode is for rows in memory."),
         (["--scale", "robust"], "--scale robust is for rows in memory."),
-        (["--labels", "l.csv"], "with --engine dask labels are Parquet."),
+        (["--labels", "l.csv"], "labels are Parquet."),
+        (["--id", "who"], "--id is for rows in memory. Do it before, or use --engine memory."),
         (["--columns", "nope"], "--columns 'nope': people.parquet has no such column."),
-        (["--scheduler", "tcp://127.0.0.1:9"], "No scheduler answers at tcp://127.0.0.1:9"),
     ],
 )
-def test_what_cannot_be_done_in_chunks(parquet, arguments, message, monkeypatch, tmp_path):
+def test_what_cannot_be_done_elsewhere(parquet, engine, arguments, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    result = run("select", "people.parquet", "--engine", "dask", *arguments)
+    result = run("select", "people.parquet", "--engine", engine, *arguments)
     assert result.exit_code == 2
     assert message in flat(result)
 
 
-def test_chunks_that_are_not_there(tmp_path, table):
-    pytest.importorskip("dask.dataframe", reason="needs dask")
-    missing = run("select", tmp_path / "no.parquet", "--engine", "dask")
+def test_rows_elsewhere_that_are_not_there(tmp_path, table, engine):
+    missing = run("select", tmp_path / "no.parquet", "--engine", engine)
     assert (missing.exit_code, "There is no file" in flat(missing)) == (2, True)
-    text = run("select", table, "--engine", "dask")
+    text = run("select", table, "--engine", engine)
     assert (text.exit_code, "not numbers: 'who', 'group'" in flat(text)) == (2, True)
-    lone = run("select", table, "--scheduler", "tcp://127.0.0.1:9")
-    assert "is for --engine dask" in flat(lone)
+
+
+def test_a_scheduler_is_for_dask(table):
+    pytest.importorskip("dask.dataframe", reason="needs dask")
+    address = ("--scheduler", "tcp://127.0.0.1:9")
+    assert "No scheduler answers" in flat(run("select", table, "--engine", "dask", *address))
+    for other in ([], ["--engine", "arrow"], ["--engine", "memory"]):
+        lone = run("select", table, *other, *address)
+        assert (lone.exit_code, "is for --engine dask" in flat(lone)) == (2, True)
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """As if there were so many bytes."""
+    return lambda size: monkeypatch.setattr("edfkmeans.cli.size.memory_bytes", lambda: size)
+
+
+def test_a_table_that_takes_much_memory_is_streamed_and_says_so(parquet, little_memory, tmp_path):
+    frame = pd.concat([pd.read_parquet(parquet)] * 100).drop(columns=["who", "group"])
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for part in range(2):
+        frame.to_csv(folder / f"{part}.csv", index=False)
+    one = folder / "0.csv"
+    size = one.stat().st_size
+    for source, taken in (
+        (one, size),
+        (folder, 2 * size),
+        (f"{folder}/*.csv", 2 * size),
+        (parquet, sum(file.stat().st_size for file in parquet.iterdir())),
+    ):
+        arguments = ("select", source, "--k-max", 4, "--json", "-")
+        arguments += NUMBERS[:4] if source == parquet else ()
+        answers = []
+        for memory in (3 * taken, 3 * taken - 3):
+            little_memory(memory)
+            done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+            assert done.exit_code == 0, done.output
+            answers.append(json.loads(done.stdout))
+            streamed = memory < 3 * taken
+            assert ("more than a third of the" in done.stderr) == streamed, source
+            assert ("read in a stream" in answers[-1]["notes"][0]) == streamed
+        assert same(answers[0]["table"], answers[1]["table"])
+        assert answers[0]["sizes"] == answers[1]["sizes"]
+    frame.to_parquet(tmp_path / "all.parquet")
+    assert table_bytes(str(tmp_path / "all.parquet")) >= 8 * frame.size
+    little_memory(1)
+    refused = run("select", one, "--missing", "drop")
+    assert "--missing is for rows in memory. Do it before, or use --engine memory." in flat(refused)
+    insisted = run("select", one, "--engine", "memory", "--k-max", 3, "--quiet")
+    assert insisted.exit_code == 0
+    little_memory(None)
+    assert engine_for(str(one)) == ("memory", "")
+
+
+def test_the_memory_there_is():
+    assert 2**26 < memory_bytes() < 2**50
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a;b;c\n1,5;2,25;3\n",
+        b"\n\na\tb\tc\n1.5\t2.25\t3\n",
+        b"1.5,2.25,3\n",
+        "\ufeffa,b,c\n1.5, 2.25,3\n".encode(),
+        "größe,b,c\n1.5,2.25,3\n".encode("cp1252"),
+        "a,b,c\n1.5,2.25,3\n".encode("utf-16"),
+        b"a,b,c\r\n1.5,2.25,3\r\n",
+    ],
+    ids=["decimal comma", "blank lines", "no header", "mark", "cp1252", "utf-16", "crlf"],
+)
+def test_text_in_a_stream_is_read_like_text_in_memory(content, tmp_path):
+    """Rows are repeated with other numbers, so that there is something to cluster."""
+    encoding = "utf-16" if content[:2] == b"\xff\xfe" else "latin-1"
+    head, _, last = content.decode(encoding).rstrip().rpartition("\n")
+    ending = "\r\n" if "\r" in head else "\n"
+    rows = [last.replace("5", str(i % 10)).replace("3", str(i * i % 17)) for i in range(60)]
+    text = ending.join([*([head.rstrip("\r")] if head else []), *rows]) + ending
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    answers = []
+    for engine in ("memory", "arrow"):
+        done = run("select", tmp_path / "t.csv", "--engine", engine, "--k-max", 4, "--json", "-")
+        assert done.exit_code == 0, done.output
+        answers.append(json.loads(done.stdout))
+    for name in ("columns", "sizes", "table", "offset", "spread", "n_samples"):
+        assert same(answers[1][name], answers[0][name]), name
+    assert set(answers[0]["notes"]) >= set(answers[1]["notes"])
+
+
+def test_blanks_between_columns_are_not_streamed(tmp_path):
+    (tmp_path / "t.csv").write_text("1 2\n3 4\n5 6\n7 8\n", encoding="utf-8")
+    told = run("select", tmp_path / "t.csv", "--engine", "arrow")
+    assert (told.exit_code, "has blanks between its columns" in flat(told)) == (2, True)
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "arrow"]])
+def test_addresses_and_folders_are_tables_too(engine, parquet, table):
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    want = json.loads(run("select", table, *USED, "--json", "-").stdout)
+    try:
+        memory.put(str(table), "/people.csv")
+        memory.put(str(parquet), "/people/", recursive=True)
+        memory.put(str(parquet / "part0.parquet"), "/one.parquet")
+        for source in (parquet, "memory://people.csv", "memory://people", "memory://people/*/*"):
+            done = run("select", source, *NUMBERS, *engine, "--json", "-")
+            assert done.exit_code == 0, done.output
+            assert same(json.loads(done.stdout)["table"], want["table"])
+        assert run("select", "memory://one.parquet", *NUMBERS, *engine).exit_code == 0
+        missing = run("select", "memory://none.csv", *engine)
+        assert (missing.exit_code, "There is no file" in flat(missing)) == (2, True)
+    finally:
+        for place in ("/people.csv", "/people", "/one.parquet"):
+            if memory.exists(place):
+                memory.rm(place, recursive=True)
 
 
 def test_simulate_writes_what_the_library_draws(tmp_path):
@@ -351,7 +484,7 @@ def test_simulate_writes_what_the_library_draws(tmp_path):
     found = pd.read_csv(file)
     np.testing.assert_allclose(found[["x1", "x2"]], X)
     assert (found["cluster"] == labels).all()
-    assert run(*arguments).output == file.read_text()
+    assert run(*arguments).output == file.read_text(encoding="utf-8")
     assert "s.csv is there already" in flat(run(*arguments, "--output", file))
     few = run("simulate", "uniform", "--k", 9, "--n", 5)
     assert few.exit_code == 2
@@ -371,7 +504,8 @@ def test_version():
 def test_a_folder_is_not_a_table(tmp_path):
     result = run("select", tmp_path)
     assert result.exit_code == 2
-    assert "is a folder. Name the file with the table in it." in flat(result)
+    assert "is a folder without a file that ends in .parquet" in flat(result)
+    assert "Name the file with the table in it." in flat(result)
 
 
 def test_help_shows_examples():
@@ -467,6 +601,7 @@ def test_outputs_are_written_together_or_not_at_all(table, monkeypatch, tmp_path
 
 
 def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
+    pytest.importorskip("dask.dataframe", reason="needs dask")
     from edfkmeans.engines import dask, dask_files  # the latter must not see the patch
 
     assert dask_files.write_labels is dask.write_labels
@@ -485,6 +620,7 @@ def test_labels_in_chunks_leave_no_part(parquet, monkeypatch, tmp_path):
     assert run("select", parquet, *LAZY, "--labels", labels).exit_code == 0
 
 
+@posix_only
 def test_a_reader_that_has_had_enough():
     command = f"'{sys.executable}' -m edfkmeans simulate uniform --n 20000 | head -n 1; "
     done = subprocess.run(

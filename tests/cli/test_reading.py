@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from edfkmeans.cli import reading
+from edfkmeans.cli import layout
 from edfkmeans.cli.reading import BadFileError, read_file
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
@@ -114,4 +114,4 @@ def test_bad_files_are_refused_with_a_reason(content, message, tmp_path):
 def test_what_is_missing_is_what_pandas_says():
     from pandas._libs.parsers import STR_NA_VALUES
 
-    assert set(reading._GAPS) == STR_NA_VALUES
+    assert set(layout.GAPS) == STR_NA_VALUES

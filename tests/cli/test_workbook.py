@@ -53,7 +53,7 @@ def test_what_cannot_be_read(tmp_path, monkeypatch):
     empty = write(tmp_path / "e.xlsx", S=pd.DataFrame(columns=["a"]).iloc[:, :0].assign(**{"": []}))
     with pytest.raises(BadFileError, match="has an empty sheet"):
         read_file(empty)
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(BadFileError, match=r"is no Excel file\. Leave --sheet out"):
         read_file(tmp_path / "t.csv", sheet="S")
     twice = write(tmp_path / "w.xlsx", S=pd.DataFrame([["a", "a"], [1, 2]]))

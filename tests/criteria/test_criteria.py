@@ -20,6 +20,7 @@ from edfkmeans.criteria.distortion import FK, Elbow, Jump
 from edfkmeans.criteria.gap import Gap, ReferencePaths, gap
 from edfkmeans.criteria.information import Information
 from edfkmeans.criteria.resampling import PredictionStrength, Stability, prediction_strength
+from edfkmeans.criteria.rules import SE_RULES
 from edfkmeans.criteria.separation import CalinskiHarabasz, DaviesBouldin, Silhouette, silhouettes
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
@@ -189,14 +190,11 @@ def test_gap_and_rules_agree_with_r(tmp_path, wine):
     labels = np.stack([path.labels(k) + 1 for k in range(1, 9)], axis=1)
     np.savetxt(tmp_path / "labels.csv", labels, delimiter=",", fmt="%d")
     np.savetxt(tmp_path / "curves.csv", np.hstack([curves, errors]), delimiter=",", fmt="%.17g")
-    (tmp_path / "gap.R").write_text(R_SCRIPT)
+    (tmp_path / "gap.R").write_text(R_SCRIPT, encoding="utf-8")
     subprocess.run(["Rscript", "gap.R"], cwd=tmp_path, check=True, capture_output=True)
-    rules = np.loadtxt(tmp_path / "rules.csv", delimiter=",", skiprows=1)
-    ours = [
-        [rule(c, e) for rule in rules.SE_RULES.values()]
-        for c, e in zip(curves, errors, strict=True)
-    ]
-    np.testing.assert_array_equal(ours, rules)
+    answers = np.loadtxt(tmp_path / "rules.csv", delimiter=",", skiprows=1)
+    ours = [[rule(c, e) for rule in SE_RULES.values()] for c, e in zip(curves, errors, strict=True)]
+    np.testing.assert_array_equal(ours, answers)
     log_w, expected, _, error = np.loadtxt(tmp_path / "gap.csv", delimiter=",", skiprows=1).T
     # R's W is half of the inertia.
     np.testing.assert_allclose(log_w + np.log(2), np.log(path.inertia[:8]), rtol=1e-12)

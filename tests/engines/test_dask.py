@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from conftest import blobs
+from conftest import blobs, linux_only, posix_only
 from edfkmeans import (
     EDFKMeans,
     KMeansPath,
@@ -28,6 +28,7 @@ from edfkmeans import (
 from edfkmeans.criteria.separation import silhouettes
 from edfkmeans.fits import passes as passes_module
 from edfkmeans.rows import look
+from edfkmeans.rows.blocks import ChunkError
 from edfkmeans.simulate import simulate
 from edfkmeans.structure import find_structure
 
@@ -35,7 +36,7 @@ dask = pytest.importorskip("dask", reason="needs dask: pip install '.[dask]'")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
-from edfkmeans.engines._dask_chunks import ChunkError, Chunks  # noqa: E402
+from edfkmeans.engines._dask_chunks import Chunks  # noqa: E402
 from edfkmeans.engines.dask_files import connected, open_lazily, scaled, write_labels  # noqa: E402
 
 
@@ -366,7 +367,7 @@ def slowly(block, seconds=0.02):
 
 def peak_memory():
     """Largest memory this process has used, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
@@ -384,6 +385,7 @@ def test_a_cluster_gives_the_same_numbers_and_keeps_nothing(client, wine):
     assert not client.who_has()
 
 
+@posix_only
 def test_a_killed_worker_changes_nothing(client, wine):
     D = in_chunks(wine, 30).map_blocks(slowly, meta=wine[:0])
     want = select_k(D, 5, random_state=0)
@@ -409,6 +411,7 @@ def test_a_corrupt_file_is_named_on_a_cluster(client, tmp_path):
     assert client.submit(sum, [1, 2]).result(timeout=10) == 3
 
 
+@posix_only
 def test_cancelling_leaves_the_cluster_usable(client, wine):
     D = in_chunks(wine, 40).map_blocks(slowly, 0.2, meta=wine[:0])
 
@@ -430,6 +433,7 @@ def test_cancelling_leaves_the_cluster_usable(client, wine):
     assert not any(client.processing().values())
 
 
+@linux_only
 def test_a_memory_limit_far_below_the_data_is_respected(client, small_sample):
     small_sample(20_000)
     rows, number = 125_000, 100

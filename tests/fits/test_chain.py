@@ -129,3 +129,19 @@ def test_steps_that_are_reported():
     reported = []
     chain.chain_fits(X, 5, 3, 0, 2, lambda k, inertia: reported.append(k))
     assert len(reported) == chain.count_steps(len(X), 5, 3)
+
+
+@pytest.mark.parametrize("sample", [look.SAMPLE, 60])
+def test_further_clusters_leave_the_first_fits(sample, monkeypatch):
+    monkeypatch.setattr(look, "SAMPLE", sample)
+    X, _ = blobs(3)
+    reported = []
+    first = chain.chain_fits(X, 6, 2, 0, 1, lambda k, inertia: None)
+    both = chain.chain_fits(X, 15, 2, 0, 1, lambda k, inertia: reported.append(k), 6)
+    assert len(reported) == chain.count_steps(len(X), 15, 2, 6)
+    for fit, again in zip(first, both[:6], strict=True):
+        np.testing.assert_array_equal(fit.labels, again.labels)
+    inertia = [fit.inertia for fit in both]
+    assert (np.diff(inertia) < 0).all()
+    free = [fit.inertia for fit in chain.chain_fits(X, 15, 2, 0, 1, lambda k, inertia: None)]
+    assert np.divide(inertia, free).max() < 1.05

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from edfkmeans._streams import seed_of
-from edfkmeans.choosing.looks import Look, Looks
+from edfkmeans.choosing.looks import LARGE, Look, Looks
 from edfkmeans.criteria import rules
 from edfkmeans.criteria.contrast import KINDS, Contrast, Contrasts, log_parts
 from edfkmeans.criteria.criterion import Given, Need, Work
@@ -21,11 +21,11 @@ from edfkmeans.dof.smoothing import interior_minima, smooth
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.search import fit_rows
+from edfkmeans.fits.search import fit_rows, usual_k_max
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 
-NEEDS: tuple[Need[Any], ...] = (Dofs(), Contrast(), Look())
+_MADE_OF: tuple[Need[Any], ...] = (Dofs(), Contrast(), Look())
 # What stands for a number that there is none of.
 ABSENT = -9.0
 # Numbers beyond this are all alike.
@@ -90,8 +90,43 @@ def evidence(
     return evidence_of(rows, path, given), path
 
 
+@dataclass(frozen=True)
+class Usual(Need[Evidence | None]):
+    """The evidence of the k that X is usually asked for, where a path is longer than that.
+
+    To ask for more k must not change what is said of these.
+    """
+
+    adds_up = True
+
+    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Evidence | None:
+        usual = usual_k_max(rows)
+        if path.k_max <= usual:
+            return None
+        near, seen = path.up_to(usual), Given()
+        for need in _MADE_OF:
+            seen.provide(need, rows, near, Work(work.seed, work.pool))
+        return _evidence(rows, near, seen)
+
+
+NEEDS: tuple[Need[Any], ...] = (*_MADE_OF, Usual())
+
+
 def evidence_of(rows: Rows, path: KMeansPath, given: Given) -> Evidence:
     """Gather the evidence for every k from 1 to k_max."""
+    all_k, usual = _evidence(rows, path, given), given[Usual()]
+    if usual is None:
+        return all_k
+
+    def joined(first: Mapping[str, Floats], whole: Mapping[str, Floats]) -> Curves:
+        return {name: np.append(first[name], whole[name][len(first[name]) :]) for name in whole}
+
+    return Evidence(
+        joined(usual.curves, all_k.curves), usual.whole, joined(usual.table, all_k.table)
+    )
+
+
+def _evidence(rows: Rows, path: KMeansPath, given: Given) -> Evidence:
     looks, contrasts = given[Look()], given[Contrast()]
     columns = effective_columns(rows, path)
     table = _table(path, looks, contrasts, given, columns)
@@ -254,6 +289,8 @@ def _saddle(looks: Looks, contrasts: Contrasts) -> Curves:
         "highest": looks.highest_saddle,
         "lowest": looks.lowest_saddle,
         "lowest_size": np.log(looks.lowest_size),
+        **_placed("apart", looks.apart[1, 0], "min"),
+        "apart_size": np.log(looks.apart[1, 1]),
         "cut": looks.cut,
         "cut_next": np.diff(looks.cut, append=np.nan),
         "highest_next": np.diff(looks.highest_saddle, append=np.nan),
@@ -329,8 +366,6 @@ _TAKEN: dict[str, str] = {
     "stability.halves": "max",
     "stability.nested": "max",
 }
-# Clusters of fewer rows are not asked how far apart from the others they lie.
-_SIZES = (5, 10, 30)
 
 
 def _whole(
@@ -361,11 +396,11 @@ def _whole(
         whole[f"gap.{kind}_in_errors"] = float(np.nanmax(np.append(gap / error, -_MOST)))
     for name, value in looks.line.items():
         whole[f"saddle.line_{name}"] = value
-    for least in _SIZES:
-        large = looks.lowest_size[1:] >= least
-        lowest = np.where(large, looks.lowest_saddle[1:], np.inf)
-        k = int(lowest.argmin())
-        whole[f"saddle.apart_{least}"] = min(float(lowest[k]), 3.0)
-        whole[f"saddle.apart_{least}_size"] = float(np.log(looks.lowest_size[1:][k]))
-        whole[f"saddle.apart_{least}_silhouette"] = float(looks.silhouette[1:][k])
+    for least, (lowest, sizes) in zip(LARGE, looks.apart, strict=True):
+        k = int(np.nanargmin(lowest))
+        whole[f"saddle.apart_{least}"] = float(lowest[k])
+        whole[f"saddle.apart_{least}_size"] = float(np.log(sizes[k]))
+        whole[f"saddle.apart_{least}_k"] = float(np.log(k + 1))
+        whole[f"saddle.apart_{least}_often"] = float((lowest[1:] < 0.3).mean())
+        whole[f"saddle.apart_{least}_silhouette"] = float(looks.silhouette[k])
     return whole

@@ -91,7 +91,7 @@ def _by_group(names: tuple[str, ...], parts: Floats) -> pd.DataFrame:
 class Judge(Criterion):
     """What `select_k` does by default: the k of the highest expected agreement.
 
-    Of several k from 2 that are within 0.02 of the highest, the smallest.
+    Of several k that are within 0.02 of the highest, the smallest from 2 on.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ class Judge(Criterion):
         evidence = evidence_of(rows, path, given)
         said = verdict(evidence)
         confidence, weights = said.confidence.loc[:last], said.weights.loc[:last]
+        k = chosen(said.confidence["agreement"].to_numpy(), last)
         agreement = confidence["agreement"].to_numpy()
-        k = chosen(agreement)
         return Curve(
             k,
             agreement,
@@ -148,12 +148,14 @@ def _only_one(rows: Rows, path: KMeansPath, given: Given) -> Curve:
     )
 
 
-def chosen(agreement: Floats) -> int:
-    """Return 1 if that is the best, else the smallest k that is about as good as the best."""
-    best = float(agreement.max())
-    if agreement[0] == best:
-        return 1
-    return int(np.flatnonzero(agreement[1:] >= best - TIE)[0]) + 2
+def chosen(agreement: Floats, k_most: int | None = None) -> int:
+    """Return the smallest k that is about as good as the best; 1 only if no other is.
+
+    A bound that this k keeps to does not change it; under a lower one, the k up to there count.
+    """
+    near = np.flatnonzero(agreement[1:] >= agreement.max() - TIE)
+    k = int(near[0]) + 2 if near.size else 1
+    return k if k_most is None or k <= k_most else chosen(agreement[:k_most])
 
 
 def as_good(agreement: npt.ArrayLike, k: int) -> tuple[int, ...]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from edfkmeans._streams import Purpose, stream
-from edfkmeans.criteria.contrast import STEADY
+from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
@@ -14,20 +13,27 @@ from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.reference import quick_fits, some_rows
 from edfkmeans.kernels.lloyd import assign, centroids
 from edfkmeans.rows.checks import count_distinct
-from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.labels import Labels, Sizes
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
+from edfkmeans.structure import nearest_unimodal
 
 # Rows: of more, silhouettes come from a sample of this size.
 SILHOUETTE_ROWS = 2500
 # Rows: of more, saddles and distances to the centres come from a sample of this size.
 _ROWS = 5000
+# Rows: clusters of fewer are not asked how far apart from the others they lie.
+LARGE = (5, 10, 30)
 # Rows that are split in two to see whether both halves say the same.
 _SPLIT = 4000
+# Knots of the distribution function whose distance from a unimodal one is taken.
+_KNOTS = 60
+# Columns that are asked for it: those that look most like two groups.
+_ASKED = 8
 # Part of a column's variance: a cluster's is never taken for less.
 _LEAST_PART = 1e-3
 # What is told of rows along a line, see `_along`.
-_LINE = ("skewness", "tails", "middle", "spread", "sides")
+_LINE = ("dip", "skewness", "tails", "middle", "spread", "sides")
 # Rows of which the shape of the columns is taken.
 _SHAPE = 1000
 
@@ -43,6 +49,8 @@ class Looks:
     saddle, highest_saddle, lowest_saddle, lowest_size, cut : ndarray of shape (k_max,)
         Saddle ratios: mean over the rows, highest and lowest of a cluster; the number of rows of
         the cluster with the lowest; the part of the rows in clusters whose ratio is above 1.
+    apart : ndarray of shape (len(LARGE), 2, k_max)
+        The lowest saddle ratio of a cluster with at least `LARGE` rows, and its number of rows.
     davies_bouldin : ndarray of shape (k_max,)
     balls, boxes : ndarray of shape (k_max,)
         BIC per number in X of a normal mixture with one variance for each cluster, and with one for
@@ -66,6 +74,7 @@ class Looks:
     lowest_saddle: Floats
     lowest_size: Floats
     cut: Floats
+    apart: Floats
     davies_bouldin: Floats
     balls: Floats
     boxes: Floats
@@ -84,10 +93,12 @@ class Look(Need[Looks]):
         steady = Work(STEADY, work.pool)
         shape = _shape(some_rows(rows, _SHAPE, STEADY))
         mean, least, negative = _silhouettes(rows, path, steady)
-        saddle, highest, lowest, size, cut, alike, balls, boxes = _saddles(rows, path, steady)
+        curves = _saddles(rows, path, steady)
+        saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
+        apart = curves[8:].reshape(len(LARGE), 2, -1)
         halves, held, line = _halves(rows, path)
         found = Looks(
-            mean, least, negative, saddle, highest, lowest, size, cut, alike, balls, boxes,
+            mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
             _nested(path), halves, held, line, shape,
         )  # fmt: skip
         work.report()
@@ -130,16 +141,28 @@ def _saddles(rows: Rows, path: KMeansPath, work: Work) -> Floats:
             float(sizes[least]),
             float(sizes[ratios > 1].sum()) / n,
             *_spreads(looked, labels, k),
+            *_apart(ratios, sizes),
         )
 
-    curves = np.full((8, path.k_max), np.nan)
+    curves = np.full((8 + 2 * len(LARGE), path.k_max), np.nan)
     if path.k_max > 1:
         curves[:, 1:] = np.array(work.pool.map(one, range(2, path.k_max + 1))).T
     if whole is None:
         assert order is not None
         whole = values[order[:_ROWS]].astype(np.float64)
-    curves[-2:, 0] = _spreads(whole, np.zeros(len(whole), np.int32), 1)[1:]
+    curves[6:8, 0] = _spreads(whole, np.zeros(len(whole), np.int32), 1)[1:]
     return curves
+
+
+def _apart(ratios: Floats, sizes: Sizes) -> list[float]:
+    """Return the lowest ratio of a large cluster and its number of rows, for every `LARGE`."""
+    found = []
+    for least in LARGE:
+        # What is left beside a few rows far away is not apart: they are.
+        large = np.where((sizes >= least) & (sizes <= 0.75 * sizes.sum()), ratios, np.inf)
+        lowest = int(np.lexsort((sizes, large.round(9)))[0])
+        found += [min(float(large[lowest]), 3.0), float(sizes[lowest])]
+    return found
 
 
 def _spreads(values: Floats, labels: Labels, k: int) -> tuple[float, float, float]:
@@ -220,6 +243,7 @@ def _along(values: Floats, centers: Floats) -> dict[str, float]:
     z = (places - places.mean()) / max(float(places.std()), 1e-300)
     spread = float(np.median(np.abs(z - np.median(z))))
     return {
+        "dip": _dip(places),
         "skewness": abs(float((z**3).mean())),
         "tails": float(np.log(max((z**4).mean(), 1e-300))),
         "middle": float((np.abs(z) < 0.25).mean()),
@@ -255,7 +279,7 @@ def _shape(rows: Floats) -> dict[str, float]:
     ordered = np.sort(rows, axis=0)
     steps = (np.diff(ordered, axis=0) > 1e-9 * spread).sum(axis=0) + 1
     most = np.array([_most_frequent(column) for column in ordered.T]) / n
-    tails_first, tails_next = _tails_of_components(rows)
+    tails_first, tails_next, dip_of_components = _components(rows)
     narrow = z @ z.T if n < d else z.T @ z
     correlation = np.linalg.eigvalsh(narrow) / (n * d)
     squares = (rows**2).sum(axis=1)
@@ -276,14 +300,16 @@ def _shape(rows: Floats) -> dict[str, float]:
         "components": float(1 / max((correlation**2).sum(), 1e-300)) / min(n, d),
         "unequal_spread": float(np.log(spread.max() / np.median(spread))),
         "farthest": float(np.log(max(far[-1], 1e-300))),
+        "highest_dip": max(_dip(rows[:, j]) for j in np.argsort(-bimodal)[:_ASKED]),
+        "dip_of_components": dip_of_components,
         "tails_of_first_component": tails_first,
         "tails_of_next_components": tails_next,
         "far_share": float(far[-max(1, n // 100) :].sum() / n),
     }
 
 
-def _tails_of_components(rows: Floats) -> tuple[float, float]:
-    """Return the logarithm of the fourth moment of the first component, and of the next four."""
+def _components(rows: Floats) -> tuple[float, float, float]:
+    """Return how long the tails of the first component and of the next four are, and the dip."""
     n, d = rows.shape
     if n < d:
         places = np.linalg.eigh(rows @ rows.T)[1][:, ::-1]
@@ -294,7 +320,18 @@ def _tails_of_components(rows: Floats) -> tuple[float, float]:
     tails = np.log(
         np.maximum((((places - places.mean(axis=0)) / spread) ** 4).mean(axis=0), 1e-300)
     )
-    return float(tails[0]), float(tails[1:].mean()) if len(tails) > 1 else float(tails[0])
+    dips = [_dip(places[:, j]) for j in range(min(2, places.shape[1]))]
+    return float(tails[0]), float(tails[1:].mean() if len(tails) > 1 else tails[0]), max(dips)
+
+
+def _dip(column: Floats) -> float:
+    """Return how far a column is from the nearest unimodal one, in standard errors."""
+    knots = np.unique(np.quantile(column, np.linspace(0, 1, _KNOTS + 1)))
+    if len(knots) < 4 or np.diff(knots).min() < 1e-12 * (knots[-1] - knots[0]):
+        return 0.0
+    heights = np.searchsorted(np.sort(column), knots, side="right") / len(column)
+    heights = (heights - heights[0]) / (1 - heights[0])
+    return float(np.abs(nearest_unimodal(knots, heights) - heights).max() * np.sqrt(len(column)))
 
 
 def _most_frequent(ordered: Floats) -> int:

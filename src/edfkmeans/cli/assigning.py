@@ -13,11 +13,11 @@ from edfkmeans.rows.arguments import some
 
 
 def assigned(
-    model_file: Path, file: Path, id_column: str | None, sheet: str | None, missing: str | None
+    model_file: Path, file: str, id_column: str | None, sheet: str | None, missing: str | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return id, cluster and distance of every row, and what to know about it, in words."""
     model = Model.load(model_file)
-    source = "standard input" if str(file) == "-" else str(file)
+    source = "standard input" if file == "-" else file
     frame, notes = read_file(file, id_column, sheet)
     if frame.empty:
         raise BadFileError(f"{source} has a header but no rows. Give at least one.")

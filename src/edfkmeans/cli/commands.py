@@ -18,12 +18,14 @@ from edfkmeans import __version__
 from edfkmeans.cli import options
 from edfkmeans.cli.running import (
     answer,
-    check_dask,
     check_rule,
+    check_streamed,
     command_line,
+    connected,
     open_table,
     read_table,
     room_told,
+    shown,
     stop,
     tell_places,
     told,
@@ -71,7 +73,7 @@ def select(
     model: options.Model = None,
     quiet: options.Quiet = False,
     force: options.Force = False,
-    engine: options.Engine = "memory",
+    engine: options.Engine = None,
     scheduler: options.Scheduler = None,
 ) -> None:
     """Choose the number of clusters for a table.
@@ -79,15 +81,19 @@ def select(
     Example: edfkmeans select customers.csv --id name --labels labels.csv --report report.html
     """
     from edfkmeans.cli.outputs import Outputs
+    from edfkmeans.cli.size import engine_for
 
     check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, model, force)
     how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
     with told():
-        outputs.check(file)
+        outputs.check(Path(file))
+        engine, streamed = (engine, "") if engine else engine_for(file)
+        if streamed:
+            print(f"{shown(file)}: {streamed}", file=sys.stderr)
+        if scheduler is not None and engine != "dask":
+            stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
         if engine == "memory":
-            if scheduler is not None:
-                stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
             prepared, _ = read_table(
                 file,
                 columns=columns,
@@ -102,18 +108,13 @@ def select(
             )
             answer(prepared, outputs, quiet, resample, k, **how)
             return
-        check_dask(
-            labels, scale,
+        check_streamed(
+            engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
              "--log": log, "--id": id_column},
         )  # fmt: skip
-        try:
-            from edfkmeans.engines.dask_files import connected
-        except ImportError:
-            stop(needs("--engine dask", "dask", "dask"))
-
-        with connected(scheduler):
-            prepared = open_table(file, columns, drop, scale)
+        with connected(engine, scheduler):
+            prepared = open_table(file, engine, columns, drop, scale, jobs, streamed)
             answer(prepared, outputs, quiet, resample, k, **how)
 
 
@@ -200,7 +201,7 @@ def compare(
     if truth is not None and truth == id_column:
         stop(f"--truth {truth!r} is the --id column too. Name another one.")
     with told():
-        outputs.check(file)
+        outputs.check(Path(file))
         prepared, grouping = read_table(
             file,
             truth,
@@ -263,7 +264,7 @@ def assign(
 
     outputs = Outputs(labels=None if str(labels) == "-" else labels, force=force)
     with told():
-        outputs.check(file)
+        outputs.check(Path(file))
         rows, notes = assigned(model, file, id_column, sheet, missing)
     for note in notes:
         print(note, file=sys.stderr)
@@ -335,7 +336,7 @@ def info() -> None:
     lines = [("edfkmeans", __version__), ("Python", platform.python_version())]
     lines.append(("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     names = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "matplotlib", "jinja2")
-    for name in (*names, "openpyxl", "dask"):
+    for name in (*names, "openpyxl", "dask", "polars", "duckdb"):
         there = importlib.util.find_spec({"scikit-learn": "sklearn"}.get(name, name))
         lines.append((name, metadata.version(name) if there else "not installed"))
     for name, value in lines:

@@ -11,9 +11,10 @@ SCHEMES = {name.replace(" ", "-"): name for name in choices.SCHEMES}
 
 
 File = Annotated[
-    Path,
+    str,
     typer.Argument(
-        help="CSV or TSV (.gz too), Excel, Parquet, Feather, NPY or NPZ; - for standard input. "
+        help="CSV or TSV (.gz too), Excel, Parquet, Feather, NPY or NPZ; a folder or "
+        "pattern of such files; an address like s3://bucket/table.parquet; - for standard input. "
         "Separator, encoding, header and decimal comma are found out."
     ),
 ]
@@ -102,10 +103,11 @@ Model = Annotated[
 ]
 Plot = Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")]
 Engine = Annotated[
-    choices.Engine,
+    choices.Engine | None,
     typer.Option(
-        help="memory: read the whole table; dask: chunk by chunk, for Parquet (also folders), CSV, "
-        "TSV and Zarr larger than memory."
+        help="memory: read the whole table; arrow: in a stream, for Parquet, CSV, TSV and Feather "
+        "larger than memory, and folders of them; dask: chunk by chunk, by a cluster too, also for "
+        "Zarr. If not given: memory, or arrow for a table that takes more than a third of it."
     ),
 ]
 Scheduler = Annotated[

@@ -9,7 +9,6 @@ import warnings
 import zlib
 from contextlib import suppress
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,12 @@ import pandas as pd
 
 from edfkmeans._extras import needs
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
 from edfkmeans.cli.workbook import is_workbook, read_sheet
 from edfkmeans.rows.arguments import some
 
-_SEPARATORS = (",", ";", "\t", "|")
-_LINES_LOOKED_AT = 200
-# What pandas reads as missing.
-_GAPS = [
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-]  # fmt: skip
+# Bytes of a text that are looked at before it is read in a stream.
+_HEAD = 2**18
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _ARROW_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 
@@ -47,6 +42,8 @@ def read_file(
         What was found out about it, in words, where it is worth a word.
     """
     source = "standard input" if str(place) == "-" else str(place)
+    if _is_several(str(place)):
+        return _several(str(place))
     content = _content(place, source)
     if content[:2] == b"\x1f\x8b":
         try:
@@ -75,18 +72,108 @@ def read_file(
     return _text(_as_utf8(content, source), source, id_column)
 
 
+def _is_several(place: str) -> bool:
+    """Whether a name stands for a folder or a pattern of files."""
+    if "://" not in place:
+        return Path(place).is_dir() or ("*" in place and not Path(place).exists())
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:  # whoever reads it says so
+        return False
+    system, path = url_to_fs(place)
+    return "*" in path or bool(system.isdir(path))
+
+
+def _several(place: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the files of a folder or pattern, one after the other."""
+    try:
+        table, notes = open_stream(place)
+        whole = table.to_table()
+        whole.validate(full=True)
+    except ImportError as error:
+        raise BadFileError(
+            needs(f"{place}, several files,", "pyarrow and fsspec", "arrow")
+        ) from error
+    except FileNotFoundError:
+        raise BadFileError(f"There is no file {place}. Check the name and the folder.") from None
+    except BadFileError:
+        raise
+    except ValueError as error:
+        raise BadFileError(str(error)) from error
+    except OSError as error:
+        raise BadFileError(f"{place} could not be read: {error}. Are all files whole?") from error
+    return _checked(whole.to_pandas(), place), notes
+
+
 def _content(place: str | Path, source: str) -> bytes:
     if str(place) == "-":
         return sys.stdin.buffer.read()
-    file = Path(place)
     try:
-        return file.read_bytes()
+        if "://" in str(place):
+            return bytes(_opened(str(place)).read())
+        return Path(place).read_bytes()
     except FileNotFoundError:
-        raise BadFileError(f"There is no file {file}. Check the name and the folder.") from None
-    except IsADirectoryError:
-        raise BadFileError(f"{file} is a folder. Name the file with the table in it.") from None
+        raise BadFileError(f"There is no file {place}. Check the name and the folder.") from None
     except OSError as error:
-        raise BadFileError(f"{file} could not be read: {error.strerror}.") from error
+        raise BadFileError(f"{place} could not be read: {error.strerror or error}.") from error
+
+
+def _opened(address: str) -> Any:
+    """Open a file wherever it is; what is packed is unpacked."""
+    try:
+        import fsspec
+    except ImportError:
+        raise BadFileError(needs(address, "fsspec", "arrow")) from None
+    return fsspec.open(address, "rb", compression="infer").open()
+
+
+def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
+    """Open files as a stream, having found out how text is written down.
+
+    Returns
+    -------
+    table : pyarrow.dataset.Dataset
+    notes : tuple of str
+        What was found out about it, in words, where it is worth a word.
+    """
+    from edfkmeans.engines.arrow_files import files_of, open_lazily
+
+    system, files, kind = files_of(place)
+    if kind != "csv":
+        return open_lazily(place), ()
+    with system.open(files[0], "rb", compression="infer") as stream:
+        head = stream.read(_HEAD)
+    encoding = _encoding(head)
+    text = _as_utf8(head[: head.rfind(b"\n") + 1] if len(head) == _HEAD else head, place)
+    start = re.match(rb"\s*\n", text)  # as in `_text`
+    blank = text[: start.end()].count(b"\n") if start else 0
+    layout = Layout.of(text[start.end() :] if start else text, place)
+    if layout.separator == " ":
+        raise BadFileError(
+            f"{place} has blanks between its columns, and text like that is not read in a stream. "
+            "Convert it to Parquet first."
+        )
+    table = open_lazily(
+        place,
+        separator=layout.separator,
+        decimal="," if layout.comma else ".",
+        names=layout.names,
+        skip=blank + layout.header,
+        encoding=encoding,
+        gaps=GAPS,
+    )
+    return table, layout.notes
+
+
+def _encoding(head: bytes) -> str:
+    """Name the encoding of a text by its beginning, as `_as_utf8` would read it."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        head[: head.rfind(b"\n") + 1].decode()
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf8"
 
 
 def _arrow(content: bytes, kind: str, source: str) -> pd.DataFrame:
@@ -152,59 +239,18 @@ def _as_utf8(content: bytes, source: str) -> bytes:
     return content
 
 
-def _first_lines(content: bytes) -> list[str]:
-    """Return the first lines that are not blank."""
-    end = 0
-    for _ in range(2 * _LINES_LOOKED_AT):
-        end = content.find(b"\n", end) + 1
-        if not end:
-            break
-    lines = (content[:end] if end else content).decode().split("\n")
-    return list(islice((line for line in lines if line.strip()), _LINES_LOOKED_AT))
-
-
 def _text(
     content: bytes, source: str, id_column: str | None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
     start = re.match(rb"\s*\n", content)  # a first line of tabs is no header
     content = content[start.end() :] if start else content
-    lines = _first_lines(content)
-    if not lines:
-        raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
-    if lines[0].lstrip()[:1] in ("{", "[", "<"):
-        raise BadFileError(
-            f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. with "
-            "pandas.read_json(...).to_csv(...)."
-        )
-    separator = _separator(lines)
-    fields = [_split(line, separator) for line in lines]
-    notes = []
-    comma = separator != "," and _decimal_comma(fields[1:] or fields)
-    counted = len(fields[0]) > 1 and _counts_columns(fields[0])
-    header = counted or not all(_is_number(field, comma) for field in fields[0])
-    if counted:
-        notes.append("The first line counts the columns: taken as their names.")
-    if header:
-        _refuse_duplicates(fields[0], source)
-    else:
-        names = [f"column {j + 1}" for j in range(len(fields[0]))]
-        notes.append("The first line holds numbers only: taken as a row, and the columns numbered.")
-    if comma:
-        notes.append("Numbers are written with a decimal comma.")
-    width = len(fields[0])
-    too_long = next((i for i, each in enumerate(fields) if len(each) > width), None)
-    if too_long is not None:
-        raise BadFileError(
-            f"{source}: line {too_long + 1} has {len(fields[too_long])} fields and the first "
-            f"{width}. Every row needs as many fields as the header; the separator found is "
-            f"{separator!r}, and numbers need a decimal point."
-        )
+    layout = Layout.of(content, source)
+    separator = layout.separator
     options: dict[str, Any] = {"sep": r"\s+" if separator == " " else separator}
-    columns = [field.strip() for field in fields[0]]
-    named = header and id_column is not None and id_column in columns
+    named = layout.header and id_column is not None and id_column in layout.names
     if named:
-        gaps = {name: _GAPS for name in columns if name != id_column}
+        gaps = {name: GAPS for name in layout.names if name != id_column}
         options |= {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
     try:
         with warnings.catch_warnings():
@@ -213,9 +259,9 @@ def _text(
             frame = pd.read_csv(
                 io.BytesIO(content),
                 index_col=False,
-                header=0 if header else None,
-                names=None if header else names,
-                decimal="," if comma else ".",
+                header=0 if layout.header else None,
+                names=None if layout.header else layout.names,
+                decimal="," if layout.comma else ".",
                 skipinitialspace=True,
                 skip_blank_lines=True,
                 on_bad_lines="error",
@@ -225,7 +271,7 @@ def _text(
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
     if named:
         frame[id_column] = _whole_numbers(frame[id_column])
-    return _checked(frame, source), tuple(notes)
+    return _checked(frame, source), layout.notes
 
 
 def _whole_numbers(texts: pd.Series) -> pd.Series:
@@ -247,66 +293,8 @@ def _reason(error: Exception) -> str:
     return f"{text}."
 
 
-def _separator(lines: list[str]) -> str:
-    """Return what cuts most lines into the same number of fields, and into more than one."""
-    best, best_score = ",", 0.0
-    for separator in (*_SEPARATORS, " "):
-        counts = [len(_split(line, separator)) for line in lines]
-        usual = max(set(counts), key=counts.count)
-        if usual > 1:
-            score = counts.count(usual) / len(counts) * (0.5 if separator == " " else 1)
-            if score > best_score + 1e-9:
-                best, best_score = separator, score
-    return best
-
-
-def _split(line: str, separator: str) -> list[str]:
-    if separator == " ":
-        return line.split()
-    try:
-        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-    except csv.Error:  # a field longer than the reader likes; pandas has no such limit
-        return line.split(separator)
-
-
-def _decimal_comma(rows: list[list[str]]) -> bool:
-    """Whether more fields are numbers with a decimal comma than with a point."""
-    fields = [field.strip() for row in rows for field in row if field.strip()]
-    commas = [field for field in fields if "," in field and _is_number(field, True)]
-    points = [field for field in fields if "." in field and _is_number(field, False)]
-    return len(commas) > len(points)
-
-
-def _counts_columns(header: list[str]) -> bool:
-    """Whether these are the names that pandas gives: 0, 1, 2, ... (or 1, 2, 3, ...)."""
-    names = [field.strip() for field in header]
-    return any(names == [str(j + first) for j in range(len(names))] for first in (0, 1))
-
-
-def _is_number(field: str, comma: bool) -> bool:
-    try:
-        float(field.replace(",", ".", 1) if comma else field)
-    except ValueError:
-        return False
-    return field.strip().lower() not in ("nan", "inf", "infinity")
-
-
-def _refuse_duplicates(header: list[str], source: str) -> None:
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(header, start=1):
-        if name.strip():
-            places.setdefault(name.strip(), []).append(place)
-    for name, where in places.items():
-        if len(where) > 1:
-            listed = ", ".join(map(str, where[:-1])) + f" and {where[-1]}"
-            raise BadFileError(
-                f"{source} has {len(where)} columns named {name!r} (columns {listed}). Give each "
-                "column a name of its own."
-            )
-
-
 def _checked(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
-    _refuse_duplicates(names, source)
+    refuse_duplicates(names, source)
     frame.columns = pd.Index(names)
     return frame

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 
+from edfkmeans._extras import needs
 from edfkmeans.cli import options
 
 if TYPE_CHECKING:
@@ -30,35 +32,58 @@ def check_rule(method: options.Method, rule: options.Rule) -> None:
         )
 
 
-def check_dask(labels: Path | None, scale: options.Scale, given: dict[str, Any]) -> None:
+def check_streamed(
+    engine: str, labels: Path | None, scale: options.Scale, given: dict[str, Any]
+) -> None:
     """Refuse what is only done to rows in memory: `given` by the names of the options."""
     for option, value in {**given, f"--scale {scale}": scale in ("robust", "log")}.items():
         if value:
-            stop(f"{option} is for rows in memory. Do it before, or leave --engine dask out.")
+            stop(f"{option} is for rows in memory. Do it before, or use --engine memory.")
     if labels is not None and labels.suffix.lower() == ".csv":
-        stop(f"--labels {labels}: with --engine dask labels are Parquet. Name a .parquet folder.")
+        stop(f"--labels {labels}: with --engine {engine} labels are Parquet. Name a .parquet file.")
+
+
+@contextmanager
+def connected(engine: str, scheduler: str | None) -> Iterator[None]:
+    """Have an engine ready, or say how to get it."""
+    package = {"arrow": "pyarrow"}.get(engine, engine)
+    try:
+        files = import_module(f"edfkmeans.engines.{engine}_files")
+    except ImportError:
+        stop(needs(f"--engine {engine}", package, engine))
+    if engine != "dask":
+        yield
+        return
+    with files.connected(scheduler):
+        yield
 
 
 def open_table(
-    file: Path, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
+    file: str,
+    engine: str,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    scale: options.Scale,
+    jobs: int | None,
+    why: str = "",
 ) -> "Prepared":
-    """Open a file that need not fit in memory."""
+    """Open a file that need not fit in memory; `why` is noted."""
     import numpy as np
     import pandas as pd
 
-    from edfkmeans.cli.columns import chosen_columns
     from edfkmeans.cli.preparing import Prepared
-    from edfkmeans.engines.dask_files import open_lazily, scaled
     from edfkmeans.rows.inputs import Input
     from edfkmeans.rows.scaling import Scaling
 
+    source = shown(file)
+    notes: tuple[str, ...] = ()
     try:
-        frame = open_lazily(file)
+        if engine == "dask":
+            ready = _in_chunks(file, columns, drop, scale)
+        else:
+            ready, notes = _in_a_stream(file, columns, drop, scale, jobs)
     except FileNotFoundError:
-        stop(f"There is no file {file}. Check the name and the folder.")
-    if columns or drop:
-        frame = chosen_columns(frame, columns, drop, None, str(file))
-    ready = scaled(frame, scale, progress=sys.stderr.isatty())
+        stop(f"There is no file {source}. Check the name and the folder.")
     note = "standardised" if scale == "standard" else "as they are"
     names = [str(name) for name in ready.names]
     return Prepared(
@@ -69,21 +94,53 @@ def open_table(
         fill=np.full(len(names), np.nan),
         ids=pd.Series(name="row", dtype=int),
         kept=pd.RangeIndex(0),
-        source=shown(str(file)),
-        notes=(f"Columns {note} (--scale {scale}).",),
+        source=source,
+        notes=(*([why] if why else []), *notes, f"Columns {note} (--scale {scale})."),
         remarks=None,
     )
 
 
+def _in_chunks(
+    file: str, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
+) -> Any:
+    from edfkmeans.cli.columns import chosen_columns
+    from edfkmeans.engines.dask_files import open_lazily, scaled
+
+    frame = open_lazily(file)
+    if columns or drop:
+        frame = chosen_columns(frame, columns, drop, None, file)
+    return scaled(frame, scale, progress=sys.stderr.isatty())
+
+
+def _in_a_stream(
+    file: str,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    scale: options.Scale,
+    jobs: int | None,
+) -> tuple[Any, tuple[str, ...]]:
+    import pandas as pd
+
+    from edfkmeans.cli.columns import chosen_columns
+    from edfkmeans.cli.reading import open_stream
+    from edfkmeans.engines.arrow_files import DatasetStream, scaled
+
+    table, notes = open_stream(file)
+    header = pd.DataFrame(columns=table.schema.names)
+    used = chosen_columns(header, columns, drop, None, file)
+    rows = DatasetStream(table, tuple(used.columns))
+    return scaled(rows, scale, n_jobs=jobs, progress=sys.stderr.isatty()), notes
+
+
 def read_table(
-    file: Path, truth: str | None = None, sheet: str | None = None, **how: Any
+    file: str, truth: str | None = None, sheet: str | None = None, **how: Any
 ) -> "tuple[Prepared, pd.Series | None]":
     """Read a file and prepare its rows; also a column with a known grouping."""
     from edfkmeans.cli.columns import known_column
     from edfkmeans.cli.preparing import prepare
     from edfkmeans.cli.reading import read_file
 
-    source = "standard input" if str(file) == "-" else shown(str(file))
+    source = "standard input" if file == "-" else shown(file)
     grouping = None
     frame, notes = read_file(file, how.get("id_column"), sheet)
     if truth is not None:

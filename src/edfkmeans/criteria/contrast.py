@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edfkmeans._streams import Purpose, stream
+from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of
@@ -27,8 +27,6 @@ from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 
-# The seed of everything the judge draws.
-STEADY = 0
 # Rows of a sample, at most.
 _ROWS = 1000
 # Samples of each kind, and how many of them are looked at for silhouettes and saddles.

@@ -201,7 +201,8 @@ class Criterion(ABC):
     """Whether inertia, sizes and needs are all it looks at. If not, it gets the rows' sample."""
 
     looks_beyond: ClassVar[bool] = False
-    """Whether k_max bounds its answer only, and its evidence comes from a path as long as usual."""
+    """Whether it asks for a path as long as usual, whatever k_max is, and with the same fits for
+    every seed. k_max bounds its answer only."""
 
     def needs(self) -> tuple[Need[Any], ...]:
         """Return what must be made before `curve` is called."""

@@ -24,7 +24,7 @@ class DegreesOfFreedom:
     ----------
     naive : int
         k d: the coordinates of the centroids.
-    per_point : ndarray of shape (n_samples,), or dask array where X is one
+    per_point : ndarray of shape (n_samples,), or what stands for one where rows are elsewhere
         What each row adds because it might have joined another cluster. Rows between clusters
         add most: they are the ones the answer hinges on.
     excess : float
@@ -68,10 +68,11 @@ def degrees_of_freedom(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
-    labels : array-like or dask array of shape (n_samples,)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
+        See `fit_path`.
+    labels : array-like of shape (n_samples,), or a dask array where X is one
         The clustering to be judged.
-    pilot_labels : array-like or dask array of shape (n_samples,)
+    pilot_labels : array-like of shape (n_samples,), or a dask array where X is one
         A finer clustering, which stands in for the unknown means and variance. The paper takes
         the fit with k_max + 1 clusters. One as coarse as `labels` gives too low a count, one
         coarser a meaningless one.

@@ -4,24 +4,48 @@ An engine is a module with the functions called here; `edfkmeans.rows.rows.Rows`
 that it opens can do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from edfkmeans._extras import needs
 from edfkmeans.rows.rows import Rows
 
-# The engine for data of other packages; everything else is in memory.
-_ENGINES = {"dask": "dask"}
+# The engine for data of other packages, or for one kind of them; everything else is in memory.
+_ENGINES = {
+    "dask": "dask",
+    "pyarrow.Dataset": "arrow",
+    "pyarrow.RecordBatchReader": "arrow",
+    "polars.LazyFrame": "arrow",
+    "duckdb.DuckDBPyRelation": "arrow",
+}
+# What each of them needs.
+_PACKAGES = {"dask": "dask", "arrow": "pyarrow"}
+
+
+def _name(X: Any) -> str:
+    """Say which engine serves X."""
+    module = type(X).__module__
+    if module.startswith(f"{__name__}."):  # what an engine has made is its own
+        return module.removeprefix(f"{__name__}.").strip("_").partition("_")[0]
+    package = module.partition(".")[0]
+    for kind in (package, *(f"{package}.{each.__name__}" for each in type(X).__mro__)):
+        if kind in _ENGINES:
+            return _ENGINES[kind]
+    return "arrow" if callable(X) or isinstance(X, Iterator) else "memory"
 
 
 def _engine(X: Any) -> Any:
-    package = type(X).__module__.partition(".")[0]
-    return import_module(f"{__name__}.{_ENGINES.get(package, 'memory')}")
+    name = _name(X)
+    try:
+        return import_module(f"{__name__}.{name}")
+    except ImportError as error:
+        raise ImportError(needs(f"X, a {type(X).__name__},", _PACKAGES[name], name)) from error
 
 
 def in_memory(X: Any) -> bool:
     """Whether the rows of X are in memory, found out without reading them."""
-    return type(X).__module__.partition(".")[0] not in _ENGINES
+    return _name(X) == "memory"
 
 
 def open_rows(X: Any, seed: int, n_jobs: int = 1, progress: bool = False) -> Rows:

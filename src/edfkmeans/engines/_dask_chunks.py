@@ -18,16 +18,13 @@ from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
 from edfkmeans._progress import progress_bar
+from edfkmeans.rows.blocks import chunk_error
 from edfkmeans.rows.checks import check_columns
 from edfkmeans.rows.labels import check_length
 from edfkmeans.rows.units import Values
 
 # So many results are added up in one task.
 _TOGETHER = 16
-
-
-class ChunkError(ValueError):
-    """A chunk could not be computed; the message says which and why."""
 
 
 class Chunks:
@@ -136,17 +133,11 @@ class Chunks:
 
     def _failed(self, i: int, error: BaseException) -> BaseException:
         files = sorted(set(_files(self._blocks[i])))
-        source = f", {', '.join(files)}" if 0 < len(files) <= 3 else ""
-        place = ""
+        rows = None
         if not any(np.isnan(self.array.chunks[0])):
             first = sum(self.sizes[:i])
-            place = f", rows {first} to {first + self.sizes[i] - 1}"
-        failed = ChunkError(
-            f"Chunk {i} of X (counted from 0{place}{source}) could not be computed: "
-            f"{type(error).__name__}: {error}. Repair it or leave it out."
-        )
-        failed.__cause__ = error
-        return failed
+            rows = range(first, first + self.sizes[i])
+        return chunk_error(i, error, rows, ", ".join(files) if len(files) <= 3 else "")
 
     def beside(self, columns: Sequence[Any]) -> "Chunks":
         """Return the rows with further columns at the end."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy as np
 from edfkmeans.engines._dask_chunks import Chunks, apply
 from edfkmeans.engines.dask import write_labels
 from edfkmeans.rows.arguments import check_one_of
-from edfkmeans.rows.units import Floats, Values
+from edfkmeans.rows.moments import Moments, Scaled, to_scale
+from edfkmeans.rows.units import Values
 
 __all__ = ["Scaled", "connected", "open_lazily", "scaled", "write_labels"]
 
@@ -79,25 +79,6 @@ def connected(address: str | None, timeout: float = 10.0) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, eq=False)
-class Scaled:
-    """Columns brought to one scale.
-
-    Attributes
-    ----------
-    X : dask array
-        ``X * spread + offset`` is what was given.
-    names : list
-        Names of the columns.
-    offset, spread : ndarray of shape (n_features,)
-    """
-
-    X: Any
-    names: list[Any]
-    offset: Floats
-    spread: Floats
-
-
 def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled:
     """Give every column of a dask array or data frame mean 0 and standard deviation 1.
 
@@ -123,59 +104,16 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
     """
     check_one_of("scale", scale, ("standard", "none"))
     chunks = Chunks(X, progress)
-    d = len(chunks.columns)
-    offset, spread = np.zeros(d), np.ones(d)
-    array = chunks.array
-    if scale == "standard":
-        look = chunks.add_up(_moments, None, title="scaling")
-        deviation = np.sqrt(look.squares / max(look.count, 1))
-        # NaN and infinity are left for `select_k` to tell about.
-        usable = np.isfinite(deviation)
-        offset = np.where(usable, look.mean, 0.0)
-        spread = np.where(usable & (look.low < look.high), deviation, 1.0)
-        array = apply(array, _scale, offset, spread, dtype=array.dtype, n_columns=d)
-    return Scaled(array, list(chunks.columns), offset, spread)
+    array, columns = chunks.array, list(chunks.columns)
+    if scale == "none":
+        return Scaled(array, columns, np.zeros(len(columns)), np.ones(len(columns)))
+    offset, spread = chunks.add_up(_moments, None, title="scaling").scale()
+    array = apply(array, to_scale, offset, spread, dtype=array.dtype, n_columns=len(columns))
+    return Scaled(array, columns, offset, spread)
 
 
-@dataclass(frozen=True, eq=False)
-class _Moments:
-    """Count, mean and sum of squares about it, which add up without losing digits (Chan 1979)."""
-
-    count: int
-    mean: Floats
-    squares: Floats
-    low: Floats
-    high: Floats
-
-    def __add__(self, other: "_Moments") -> "_Moments":
-        if not (self.count and other.count):
-            return self if self.count else other
-        count = self.count + other.count
-        with np.errstate(invalid="ignore", over="ignore"):
-            step = other.mean - self.mean
-            mean = self.mean + step * (other.count / count)
-            between = step**2 * (self.count * other.count / count)
-        return _Moments(
-            count,
-            mean,
-            self.squares + other.squares + between,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
+# What runs inside a task.
 
 
-def _moments(rows: Values, common: None) -> _Moments:
-    d = rows.shape[1]
-    nothing = np.zeros(d)
-    if not len(rows):
-        return _Moments(0, nothing, nothing, nothing, nothing)
-    with np.errstate(invalid="ignore", over="ignore"):
-        mean = rows.mean(axis=0, dtype=np.float64)
-        squares = ((rows - mean) ** 2).sum(axis=0)
-    low, high = (end(rows, axis=0).astype(np.float64) for end in (np.min, np.max))
-    return _Moments(len(rows), mean, squares, low, high)
-
-
-def _scale(rows: Values, offset: Floats, spread: Floats) -> Values:
-    values: Any = np.asarray((rows - offset) / spread, rows.dtype)
-    return values  # type: ignore[no-any-return]
+def _moments(rows: Values, common: None) -> Moments:
+    return Moments.of(rows)

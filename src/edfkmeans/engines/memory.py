@@ -10,7 +10,7 @@ import pandas as pd
 from edfkmeans.engines.threads import Threads
 from edfkmeans.rows.assignments import Known
 from edfkmeans.rows.blocks import Assignment, Block, Room, Task, add_results, row_blocks
-from edfkmeans.rows.checks import check_numeric, check_rows
+from edfkmeans.rows.checks import as_frame, check_numeric, check_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values
@@ -92,5 +92,7 @@ def map_rows(
 
 def header(X: Any) -> Any:
     """Return what has the columns of X, having made sure that X is a matrix of numbers."""
+    if type(X).__name__ == "DuckDBPyConnection":  # its result can be read only once
+        return pd.DataFrame(columns=[column[0] for column in X.description])
     check_numeric(X)
-    return X
+    return as_frame(X)

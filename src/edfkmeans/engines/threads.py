@@ -3,8 +3,9 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache, partial
 from typing import Any, Self, TypeVar
 
@@ -113,6 +114,23 @@ class Threads:
                 if on_done is not None:
                     on_done(futures[future], result)
         return [future.result() for future in futures]
+
+    def stream(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Apply `function` to tasks that are made one by one, and hand on results in their order.
+
+        No more tasks are taken than keep the threads busy: they may be large.
+        """
+        waiting: deque[Future[Result]] = deque()
+        for task in tasks:
+            self.check()
+            if self._pool is None:
+                yield function(task)
+                continue
+            waiting.append(self._pool.submit(function, task))
+            if len(waiting) > self.n_jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
     def _serial(
         self,

@@ -9,6 +9,7 @@ centres, which is what restarts hope for and seldom get.
 
 from collections.abc import Set
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -51,16 +52,33 @@ _MANY_ROWS = 4 * BLOCK
 Found = dict[int, Fit]
 
 
-def count_steps(n: int, k_last: int, n_chains: int) -> int:
+def count_steps(n: int, k_last: int, n_chains: int, k_first: int | None = None) -> int:
     """Count the fits that `chain_fits` will report."""
     chains = ROUNDS * n_chains + (n > look.SAMPLE)
-    return chains * (2 * k_last - 3) + min(k_last, _FEW) - 1
+    stages = _stages(k_last, k_first)
+    return sum(chains * (2 * (last - first) - 1) for first, last in stages) + min(k_last, _FEW) - 1
+
+
+def _stages(k_last: int, k_first: int | None) -> list[tuple[int, int]]:
+    """Return where chains begin and end: at 1 and k_last, or first at k_first and then beyond."""
+    if k_first is None or not 1 < k_first < k_last:
+        return [(1, k_last)]
+    return [(1, k_first), (k_first, k_last)]
 
 
 def chain_fits(
-    values: Values, k_last: int, n_chains: int, seed: int, n_jobs: int, report: Report
+    values: Values,
+    k_last: int,
+    n_chains: int,
+    seed: int,
+    n_jobs: int,
+    report: Report,
+    k_first: int | None = None,
 ) -> list[Fit]:
     """Fit k = 1 .. k_last: chains with random streams of their own, the best of which go on.
+
+    With `k_first`, chains go up to that first, and further chains go on from there: the fits up to
+    `k_first` are the same whatever `k_last` is.
 
     Of very many rows, the rounds see a sample. Their fits are refined on all rows, and one chain
     over all rows looks for what the sample did not show: it takes a trial further only if that is
@@ -69,14 +87,15 @@ def chain_fits(
     n = len(values)
     with Threads(n_jobs) as pool:
         if n <= look.SAMPLE:
-            best = _rounds(values, k_last, n_chains, seed, pool, report)
+            best = _rounds(values, k_last, n_chains, seed, pool, report, k_first)
         else:
             sample = values[look.sample_numbers(n, seed)]
-            best = _rounds(sample, k_last, n_chains, seed, pool, report)
+            best = _rounds(sample, k_last, n_chains, seed, pool, report, k_first)
             del sample
             best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
             chain = _Chain(values, pool, pool, report, behind=0.0)
-            best = chain.up_and_down(best, k_last, seed, ROUNDS * n_chains)
+            for first, last in _stages(k_last, k_first):
+                best = chain.up_and_down(best, first, last, seed, ROUNDS * n_chains)
             del chain
         fits = _refine(values, best, pool)
         for k in range(1, k_last):
@@ -87,7 +106,13 @@ def chain_fits(
 
 
 def _rounds(
-    values: Values, k_last: int, n_chains: int, seed: int, pool: Threads, report: Report
+    values: Values,
+    k_last: int,
+    n_chains: int,
+    seed: int,
+    pool: Threads,
+    report: Report,
+    k_first: int | None,
 ) -> Found:
     """Run the chains, each on from the best that all of them found in the round before."""
     apart = len(values) < _MANY_ROWS or pool.n_jobs <= n_chains
@@ -95,24 +120,27 @@ def _rounds(
     for k, fit in enumerate(_few_clusters(values, k_last, seed, pool, apart), start=2):
         best[k] = fit
         report(k, fit.inertia)
-    agreed: set[int] = set()
-    for first in range(0, ROUNDS * n_chains, n_chains):
-
-        def one(number: int, known: Found = best, agreed: Set[int] = frozenset(agreed)) -> Found:
-            chain = _Chain(values, pool, Threads(1) if apart else pool, report)
-            return chain.up_and_down(known, k_last, seed, number, agreed)
-
-        numbers = range(first, first + n_chains)
-        results = pool.map(one, numbers) if apart else [one(number) for number in numbers]
-        best = {
-            k: min((found[k] for found in results), key=lambda fit: fit.inertia)
-            for k in range(1, k_last + 1)
-        }
-        # Where chains end with the same fit, the next round does not try again.
-        for k, fit in best.items():
-            if sum(found[k].inertia <= fit.inertia * (1 + 1e-9) for found in results) > 1:
-                agreed.add(k)
+    for first, last in _stages(k_last, k_first):
+        agreed: set[int] = set()
+        for begin in range(0, ROUNDS * n_chains, n_chains):
+            ask = partial(_one_chain, values, best, first, last, seed, agreed, pool, report, apart)
+            numbers = range(begin, begin + n_chains)
+            results = pool.map(ask, numbers) if apart else [ask(number) for number in numbers]
+            for k in range(first + 1, last + 1):
+                best[k] = min((found[k] for found in results), key=lambda fit: fit.inertia)
+                # Where chains end with the same fit, the next round does not try again.
+                enough = best[k].inertia * (1 + 1e-9)
+                if sum(found[k].inertia <= enough for found in results) > 1:
+                    agreed.add(k)
     return best
+
+
+def _one_chain(
+    values: Values, known: Found, k_first: int, k_last: int, seed: int, agreed: Set[int],
+    pool: Threads, report: Report, apart: bool, number: int,
+) -> Found:  # fmt: skip
+    chain = _Chain(values, pool, Threads(1) if apart else pool, report)
+    return chain.up_and_down(known, k_first, k_last, seed, number, agreed)
 
 
 def _few_clusters(values: Values, k_last: int, seed: int, pool: Threads, apart: bool) -> list[Fit]:
@@ -191,19 +219,25 @@ class _Chain:
         self.lead = Descent(values)
 
     def up_and_down(
-        self, known: Found, k_last: int, seed: int, number: int, agreed: Set[int] = frozenset()
+        self,
+        known: Found,
+        k_first: int,
+        k_last: int,
+        seed: int,
+        number: int,
+        agreed: Set[int] = frozenset(),
     ) -> Found:
-        """Go up to k_last and back to 2; returns the best fit seen for every k.
+        """Go up from k_first to k_last and back; returns the best fit seen for every k.
 
-        The fits of `agreed` are left as they are.
+        The fits up to k_first and those of `agreed` are left as they are.
         """
         best = dict(known)
-        for k in range(1, k_last):
+        for k in range(k_first, k_last):
             if k + 1 not in agreed:
                 rng = stream(seed, Purpose.STEPS, k, number)
                 self._settle(best, k + 1, self._more(best[k], rng))
             self.report(k + 1, best[k + 1].inertia)
-        for k in range(k_last - 1, 1, -1):
+        for k in range(k_last - 1, k_first, -1):
             if k not in agreed:
                 self._settle(best, k, self._fewer(best[k + 1]))
             self.report(k, best[k].inertia)

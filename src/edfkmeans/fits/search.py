@@ -40,9 +40,11 @@ def fit_path(
 
     Parameters
     ----------
-    X : array-like, dask array or dask data frame of shape (n_samples, n_features)
+    X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
-        unless they share a unit. Rows in dask's chunks need not fit in memory: the fits begin on a
+        unless they share a unit. Rows elsewhere need not fit in memory: a dask array or data
+        frame, a `pyarrow.dataset.Dataset`, a polars LazyFrame, a DuckDB relation, or a function
+        that returns record batches of Arrow, called once for every pass. Their fits begin on a
         sample of 131072 rows and are refined on all of them by at most ten passes of Lloyd's
         algorithm.
     k_max : int, optional
@@ -96,7 +98,9 @@ def fit_rows(
     k_max = check_k_max(rows, k_max)
     sample = rows.sample
     n = len(sample.values)
-    steps = {"best": count_steps(n, k_max + 1, n_init), "paper": k_max + 1}[fits]
+    # What X is usually asked for has the same fits, however much more is asked for.
+    k_first = usual_k_max(rows) + 1
+    steps = {"best": count_steps(n, k_max + 1, n_init, k_first), "paper": k_max + 1}[fits]
     with progress_bar(progress, "fitting", steps, "fit") as bar:
 
         def report(k: int, inertia: float) -> None:
@@ -104,8 +108,10 @@ def fit_rows(
                 bar.set_postfix(k=k, inertia=f"{rows.units.squared(inertia):.6g}", refresh=False)
                 bar.update()
 
-        search = chain_fits if fits == "best" else random_fits
-        found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report)
+        if fits == "best":
+            found = chain_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
+        else:
+            found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
     if sample is rows:
         return path_of(rows, [renumbered(fit, order_by_size(fit)) for fit in found], fits)
     refined, products = refine(rows, [fit.centers for fit in found])

@@ -26,6 +26,22 @@ class Assignment(Protocol):
         """Return the labels of the rows of a block."""
 
 
+class ChunkError(ValueError):
+    """A chunk could not be computed; the message says which and why."""
+
+
+def chunk_error(number: int, error: BaseException, rows: range | None, source: str) -> ChunkError:
+    """Say which chunk failed, with its rows and its file so far as they are known, and why."""
+    place = f", rows {rows.start} to {rows.stop - 1}" if rows else ""
+    place += f", {source}" if source else ""
+    failed = ChunkError(
+        f"Chunk {number} of X (counted from 0{place}) could not be computed: "
+        f"{type(error).__name__}: {error}. Repair it or leave it out."
+    )
+    failed.__cause__ = error
+    return failed
+
+
 def row_blocks(n: int) -> list[slice]:
     """Split n rows into blocks that do not depend on who works on them."""
     return [slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]

@@ -12,8 +12,13 @@ from edfkmeans.rows.units import Values
 
 # What numpy turns into floats without a word.
 _NO_NUMBERS = (str, np.datetime64, np.timedelta64, complex)
-# How to get rows into memory, by the package that they come from.
-_TO_MEMORY = {"dask": "X.compute()"}
+# How to get rows into memory that are elsewhere, by the kind of X.
+_TO_MEMORY = {
+    "dask": "X.compute()",
+    "polars.LazyFrame": "X.collect()",
+    "duckdb.DuckDBPyRelation": "X.df()",
+    "pyarrow.Dataset": "X.to_table()",
+}
 
 
 def check_rows(n: int, n_min: int = 2) -> None:
@@ -25,13 +30,13 @@ def check_rows(n: int, n_min: int = 2) -> None:
 def check_numeric(X: Any) -> Values:
     """Return X as a C-contiguous matrix of floats, or raise an error that says what to do."""
     package = type(X).__module__.partition(".")[0]
-    if package in _TO_MEMORY:
-        raise TypeError(
-            f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
-            f"Give {_TO_MEMORY[package]} if they fit, or some of them."
-        )
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a polars LazyFrame, whose rows are not there yet. Give X.collect().")
+    for kind in (package, *(f"{package}.{each.__name__}" for each in type(X).__mro__)):
+        if kind in _TO_MEMORY:
+            raise TypeError(
+                f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
+                f"Give {_TO_MEMORY[kind]} if they fit, or some of them."
+            )
+    X = as_frame(X)
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
     if masked:
         raise ValueError(
@@ -56,6 +61,15 @@ def check_numeric(X: Any) -> Values:
     if bad is not None:
         raise_bad(bad, getattr(X, "columns", range(array.shape[1])))
     return array
+
+
+def as_frame(X: Any) -> Any:
+    """Return a table of Arrow, or the result of a query of DuckDB, as a data frame."""
+    if type(X).__name__ == "DuckDBPyConnection":
+        return X.df()
+    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    return X
 
 
 def _masked_parts(X: Any) -> list[Any]:
@@ -106,23 +120,33 @@ def _explain(error: Exception) -> None:
 
 def check_columns(X: Any) -> None:
     """Refuse a data frame with columns that are not numbers, or that share a name."""
-    names = Counter(getattr(X, "columns", ()))
-    twice = [str(name) for name, count in names.items() if count > 1]
+    refuse_same_names(getattr(X, "columns", ()))
+    refuse_text(_text_columns(X))
+
+
+def refuse_same_names(columns: Any) -> None:
+    """Refuse columns that share a name."""
+    twice = [str(name) for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise ValueError(
             f"X has several columns of the same name: {some(twice)}. Give each a name of its own."
         )
-    text = _text_columns(X)
-    if text:
+
+
+def refuse_text(columns: list[str]) -> None:
+    """Refuse columns, if there are any, because they are not numbers."""
+    if columns:
         raise ValueError(
-            f"X has columns that are not numbers: {some(text)}. Drop them, or encode them as "
+            f"X has columns that are not numbers: {some(columns)}. Drop them, or encode them as "
             "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
         )
 
 
 def column_names(X: Any, d: int) -> tuple[str, ...]:
     """Return the names of the columns of a data frame; of anything else their numbers, from 1."""
-    names = getattr(X, "columns", None)
+    # A lazy frame of polars tells them by its schema, and warns of asking otherwise.
+    lazy = hasattr(X, "collect_schema")
+    names = X.collect_schema().names() if lazy else getattr(X, "columns", None)
     return tuple(f"column {j + 1}" for j in range(d)) if names is None else tuple(map(str, names))
 
 

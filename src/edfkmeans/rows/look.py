@@ -28,9 +28,12 @@ def sample_numbers(n: int, seed: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a chunk is in the whole: its number, first row and size; and its rows of the sample."""
+    """Where a chunk is in the whole: its number, first row and size; and its rows of the sample.
 
-    number: int
+    Chunks that were not cut by whoever gave the rows have no number.
+    """
+
+    number: int | None
     start: int
     size: int
     wanted: npt.NDArray[np.int64]
@@ -70,7 +73,9 @@ class Look:
             # NaN goes through to the ends.
             bad = None if np.isfinite([low, high]).all() else find_bad(raw)
         if bad is not None:
-            where = f"counted from 0, in chunk {place.number}"
+            where = "counted from 0"
+            if place.number is not None:
+                where += f", in chunk {place.number}"
             bad = replace(bad, row=bad.row + place.start, where=where)
         return cls(low, high, bad, [raw[place.wanted]])
 

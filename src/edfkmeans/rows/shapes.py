@@ -37,14 +37,12 @@ _NAMES = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|hash|key|index)$|^(row|nr|no)$|
 def some_rows(values: Values) -> Floats:
     """Return rows to look at, spread over the table, with columns of about unit size."""
     step = -(-len(values) // _MANY)
-    rows = np.array(values[::step], np.float64)
-    with np.errstate(over="ignore"):
-        middle = np.median(rows, axis=0)
-        size = np.abs(rows / 2 - middle / 2).max(axis=0)
+    halves = np.array(values[::step], np.float64) / 2  # their sums and differences do not overflow
+    centred = halves - np.median(halves, axis=0)
     # One unit for all columns, a power of two: scales are still to be compared.
-    largest = float(size.max(initial=0.0))
-    unit = np.ldexp(1.0, np.frexp(largest)[1]) if largest > 0 else 1.0
-    return np.asarray(rows / unit - middle / unit)
+    largest = float(np.abs(centred).max(initial=0.0))
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - 1) if largest > 0 else 1.0
+    return np.asarray(centred / unit * 2)
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def _multiples(steps: Floats) -> bool:
 
 def _far(column: npt.NDArray[Any]) -> tuple[int, ...]:
     """Return the rows, if any, that lie alone and far out."""
-    unit = np.ldexp(1.0, np.frexp(float(np.abs(column).max()))[1])
+    unit = np.ldexp(1.0, np.frexp(float(np.abs(column).max()))[1] - 1)
     low, middle, high = np.quantile(column[:: -(-len(column) // _MANY)] / unit, [0.25, 0.5, 0.75])
     away = np.abs(column / unit - middle)
     if high > low and away.max() <= _FAR * (high - low):

@@ -1,0 +1,155 @@
+"""Layout: how a table in text is written down; its first lines tell."""
+
+import csv
+from dataclasses import dataclass
+from itertools import islice
+
+from edfkmeans.cli.errors import BadFileError
+
+_SEPARATORS = (",", ";", "\t", "|")
+_LINES_LOOKED_AT = 200
+# What pandas reads as missing.
+GAPS = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table in text is written down.
+
+    Attributes
+    ----------
+    separator : str
+        What stands between fields; a blank stands for any number of them.
+    comma : bool
+        Whether numbers have a decimal comma.
+    header : bool
+        Whether the first line holds the names of the columns.
+    names : list of str
+        The names of the columns, found or given.
+    notes : tuple of str
+        What was found out, in words, where it is worth a word.
+    """
+
+    separator: str
+    comma: bool
+    header: bool
+    names: list[str]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, content: bytes, source: str) -> "Layout":
+        """Look at the first lines of a text in UTF-8."""
+        lines = _first_lines(content)
+        if not lines:
+            raise BadFileError(
+                f"{source} is empty. Give a table with a header and rows of numbers."
+            )
+        if lines[0].lstrip()[:1] in ("{", "[", "<"):
+            raise BadFileError(
+                f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. "
+                "with pandas.read_json(...).to_csv(...)."
+            )
+        separator = _separator(lines)
+        fields = [_split(line, separator) for line in lines]
+        notes = []
+        comma = separator != "," and _decimal_comma(fields[1:] or fields)
+        counted = len(fields[0]) > 1 and _counts_columns(fields[0])
+        header = counted or not all(_is_number(field, comma) for field in fields[0])
+        names = [field.strip() for field in fields[0]]
+        if counted:
+            notes.append("The first line counts the columns: taken as their names.")
+        if header:
+            refuse_duplicates(names, source)
+        else:
+            names = [f"column {j + 1}" for j in range(len(names))]
+            notes.append(
+                "The first line holds numbers only: taken as a row, and the columns numbered."
+            )
+        if comma:
+            notes.append("Numbers are written with a decimal comma.")
+        _refuse_long_lines(fields, separator, source)
+        return cls(separator, comma, header, names, tuple(notes))
+
+
+def _refuse_long_lines(fields: list[list[str]], separator: str, source: str) -> None:
+    width = len(fields[0])
+    too_long = next((i for i, each in enumerate(fields) if len(each) > width), None)
+    if too_long is not None:
+        raise BadFileError(
+            f"{source}: line {too_long + 1} has {len(fields[too_long])} fields and the first "
+            f"{width}. Every row needs as many fields as the header; the separator found is "
+            f"{separator!r}, and numbers need a decimal point."
+        )
+
+
+def _first_lines(content: bytes) -> list[str]:
+    """Return the first lines that are not blank."""
+    end = 0
+    for _ in range(2 * _LINES_LOOKED_AT):
+        end = content.find(b"\n", end) + 1
+        if not end:
+            break
+    lines = (content[:end] if end else content).decode().split("\n")
+    return list(islice((line for line in lines if line.strip()), _LINES_LOOKED_AT))
+
+
+def _separator(lines: list[str]) -> str:
+    """Return what cuts most lines into the same number of fields, and into more than one."""
+    best, best_score = ",", 0.0
+    for separator in (*_SEPARATORS, " "):
+        counts = [len(_split(line, separator)) for line in lines]
+        usual = max(set(counts), key=counts.count)
+        if usual > 1:
+            score = counts.count(usual) / len(counts) * (0.5 if separator == " " else 1)
+            if score > best_score + 1e-9:
+                best, best_score = separator, score
+    return best
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if separator == " ":
+        return line.split()
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error:  # a field longer than the reader likes; pandas has no such limit
+        return line.split(separator)
+
+
+def _decimal_comma(rows: list[list[str]]) -> bool:
+    """Whether more fields are numbers with a decimal comma than with a point."""
+    fields = [field.strip() for row in rows for field in row if field.strip()]
+    commas = [field for field in fields if "," in field and _is_number(field, True)]
+    points = [field for field in fields if "." in field and _is_number(field, False)]
+    return len(commas) > len(points)
+
+
+def _counts_columns(header: list[str]) -> bool:
+    """Whether these are the names that pandas gives: 0, 1, 2, ... (or 1, 2, 3, ...)."""
+    names = [field.strip() for field in header]
+    return any(names == [str(j + first) for j in range(len(names))] for first in (0, 1))
+
+
+def _is_number(field: str, comma: bool) -> bool:
+    try:
+        float(field.replace(",", ".", 1) if comma else field)
+    except ValueError:
+        return False
+    return field.strip().lower() not in ("nan", "inf", "infinity")
+
+
+def refuse_duplicates(header: list[str], source: str) -> None:
+    """Refuse columns that share a name."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(header, start=1):
+        if name.strip():
+            places.setdefault(name.strip(), []).append(place)
+    for name, where in places.items():
+        if len(where) > 1:
+            listed = ", ".join(map(str, where[:-1])) + f" and {where[-1]}"
+            raise BadFileError(
+                f"{source} has {len(where)} columns named {name!r} (columns {listed}). Give each "
+                "column a name of its own."
+            )
