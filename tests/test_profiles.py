@@ -55,6 +55,23 @@ def test_columns_are_ranked_and_clusters_named(found):
     assert "precision 1.00" in text
 
 
+def test_a_mean_of_zero_is_shown_as_zero(found):
+    """Standardised and back, 0 becomes 1e-17 or so, which no reader wants to see."""
+    _, frame = found
+    rare = frame[["a"]].assign(rare=0.1 * (np.arange(150) % 150 >= 110), small=3e-7)
+    rare.loc[149, "small"] = 4e-7
+    mean, std = rare.mean().to_numpy(), rare.std().to_numpy()
+    X = (rare - mean) / std
+    labels = {2: (rare["rare"] > 0).astype(int), 3: np.repeat([0, 1, 2], [60, 50, 40])}
+    selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
+    for k in (1, 2):
+        means = describe(selection.with_k(k, X), X, restore=lambda rows: rows * std + mean).means
+        plain = rare.groupby(labels[2]).mean() if k == 2 else rare.mean().to_frame().T
+        np.testing.assert_allclose(means[rare.columns], plain, rtol=1e-9)
+        assert (means["small"] > 0).all()
+    assert means["rare"].tolist() == [0.0, pytest.approx(0.1)]
+
+
 def named_by(rule, frame):
     """The rows for which the conditions hold as they are written."""
     rows = np.ones(len(frame), bool)

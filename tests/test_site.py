@@ -31,6 +31,16 @@ def test_the_first_page_shows_the_report_and_how_to_install(browser, site):
     assert [url for url in page.asked if not url.startswith("file:")] == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "tutorials/analyst"])
+def test_text_and_links_can_be_told_apart(browser, site, name, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
+    page = opened(browser, site / f"{name}.html", wait="h1", color_scheme=scheme)
+    rules = ["color-contrast", "link-in-text-block", "image-alt", "heading-order", "link-name"]
+    found = axe.Axe().run(page, options={"runOnly": rules}).response["violations"]
+    assert [node["html"] for each in found for node in each["nodes"]] == []
+
+
 def test_the_search_works_from_disk(browser, site):
     page = opened(browser, site / "index.html", wait="h1")
     page.locator(".md-search__input").click()

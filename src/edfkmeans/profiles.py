@@ -26,6 +26,8 @@ HIGH, VERY_HIGH = 0.5, 1.5
 _NAMED, _IN_RULES = 3, 8
 # Conditions in a rule, and what each further one must add to be worth reading.
 _CONDITIONS, _WORTH = 3, 0.01
+# Means this small beside the largest mean of their column are rounding errors.
+_ROUNDING = 1e-12
 # Rows of a cluster and of all others that a rule is looked for in; it is measured on all rows.
 _ROWS_INSIDE, _ROWS_OUTSIDE = 5_000, 15_000
 
@@ -174,8 +176,7 @@ def describe(
     path = selection.path
     parts = explained(path, k, values)
     order = np.argsort(-parts, kind="stable")
-    centers = path.centers(k)
-    shown = centers if restore is None else np.asarray(restore(centers), np.float64)
+    shown = shown_centers(path, k, restore)
     ordered = [names[j] for j in order]
     words = descriptions(path, k, values, names)
     rules: list[Rule | None] = [None] * k
@@ -208,6 +209,15 @@ def check_shown(
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
     return values, list(names)
+
+
+def shown_centers(path: KMeansPath, k: int, restore: Restore | None) -> Floats:
+    """Return the centres in the units to show; what is 0 but for rounding is 0."""
+    both = [path.centers(k), path.centers(path.k_max)]
+    if restore is not None:
+        both = [np.asarray(restore(centers), np.float64) for centers in both]
+    shown, finest = both
+    return np.where(np.abs(shown) < _ROUNDING * np.abs(finest).max(axis=0), 0.0, shown)
 
 
 def explained(path: KMeansPath, k: int, values: Values) -> Floats:

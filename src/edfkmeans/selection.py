@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
 # for every row, speak loudly against it.
 _LOUD_SILHOUETTE, _LOUD_BIC = 0.4, 0.5
+_NO_CLUSTERS = "No clusters stand out."
 # What probabilities are called, from the highest down.
 _LIKELY = (
     (0.9, "very likely"),
@@ -334,7 +335,7 @@ class Selection:
     def advice(self) -> tuple[str, str, str]:
         """What to do next, in three sentences: about the k, the clusters, and the rows."""
         others = [k for k in self.as_good if k != self.k]
-        if self.remarks:
+        if set(self.remarks) - {_NO_CLUSTERS}:
             first = "Read the remarks first: what they name can change the answer."
         elif others:
             first = f"Look at k = {_listed(tuple(others))} too, rated about as high."
@@ -422,7 +423,7 @@ class Selection:
 
     def _against_one(self) -> list[str]:
         """Say what speaks loudly against one cluster, where that is the answer."""
-        remarks = ["No clusters stand out."]
+        remarks = [_NO_CLUSTERS]
         silhouette = self.table["silhouette_above"]
         clear = cast("int", silhouette.idxmax())
         best = cast("int", self.table["bic"].idxmin())

@@ -11,7 +11,7 @@ import numpy as np
 from edfkmeans._spreadsheets import harmless
 from edfkmeans.fits.flow import flow
 from edfkmeans.fits.profiles import principal_axes, scores, spread
-from edfkmeans.profiles import describe, descriptions, explained, quantiles, restored
+from edfkmeans.profiles import describe, descriptions, explained, quantiles, restored, shown_centers
 from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import AMBIGUOUS, Selection
 from edfkmeans.soundness import Soundness
@@ -67,10 +67,7 @@ def content(
         "closely": {},
     }
     for k in ks:
-        centers = path.centers(k)
-        if restore is not None:
-            centers = np.asarray(restore(centers), np.float64)
-        data["centers"].append(_short(centers[:, columns]))
+        data["centers"].append(_short(shown_centers(path, k, restore)[:, columns]))
         data["scores"].append(_short(scores(path, k)[:, columns], 2))
     if values is not None:
         data["points"] = _points(selection, values, ids)
