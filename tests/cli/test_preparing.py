@@ -96,6 +96,11 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "--drop name, or .*--encode",
         ),
         (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Leave them out with --drop name, or"),
+        (
+            FRAME.rename(columns={"name": "Unnamed: 0"}),
+            {},
+            "'Unnamed: 0' is the column without a name. Name the rows by --id 'Unnamed: 0'",
+        ),
         (  # what is shown can be copied: all columns, by the shorter of two commands
             FRAME[["x", "y"]].assign(**{f"t{j} t": list("ppqqr") for j in range(7)}),
             {},

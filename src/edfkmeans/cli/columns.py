@@ -128,9 +128,11 @@ def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str)
     if few and not encode:
         ways.append("turn each of their values into a column of 0 and 1 with --encode")
     listed = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
+    unnamed = next((name for name in refused if name.startswith("Unnamed: ")), None)
+    nameless = f"{unnamed!r} is the column without a name. " if unnamed else ""
     return (
         f"{source} has columns that are not numbers: {some(refused)} "
-        f"({_not_a_number(frame[refused[0]])}). {listed[0].upper()}{listed[1:]}."
+        f"({_not_a_number(frame[refused[0]])}). {nameless}{listed[0].upper()}{listed[1:]}."
     )
 
 
