@@ -31,7 +31,7 @@ FIRST, LAST = (3, 11), (3, 14)
 # numpy 1.26 and numba 0.60, the oldest that are supported, end here.
 LAST_WITH_OLDEST = (3, 12)
 # These test the pages and the report, which take the newest tools.
-NOT_IN_MATRIX = ("tests/test_docs.py", "tests/test_typing.py", "tests/report")
+NOT_IN_MATRIX = ("tests/test_docs.py", "tests/test_site.py", "tests/test_typing.py", "tests/report")
 
 
 class Environment:

@@ -1,8 +1,10 @@
-"""Data shared by the tests."""
+"""What the tests share: data, and a browser to look at pages with."""
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -76,3 +78,33 @@ def benchmark_folder():
 @pytest.fixture
 def wine():
     return standardise(sklearn.datasets.load_wine().data)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if not shutil.which("chromium"):
+        script = HERE / "install_chromium.sh"
+        done = subprocess.run([script], capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"needs chromium: {(done.stdout + done.stderr).strip()}")
+    with playwright.sync_playwright() as engine:
+        started = engine.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield started
+        started.close()
+
+
+def opened(browser, file, width=1200, wait="#profiles tbody tr", **options):
+    """Open a page, noting what goes wrong and what it asks the network for."""
+    page = browser.new_context(viewport={"width": width, "height": 800}, **options).new_page()
+    page.trouble, page.asked = [], []
+    page.on("console", lambda message: page.trouble.append(message.text))
+    page.on("pageerror", lambda error: page.trouble.append(str(error)))
+    page.on("dialog", lambda dialog: page.trouble.append("a dialog opened"))
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector(wait)
+    return page

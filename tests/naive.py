@@ -368,3 +368,33 @@ def saddle_ratios(X, labels, centers=None):
         others = sorted((distance(mu[c], mu[o]), o) for o in range(k) if o != c)
         highest.append(max(ratio(min(c, o), max(c, o)) for _, o in others[:3]))
     return highest
+
+
+def explained_variance(X, labels):
+    """Per column: 1 less the variance within the clusters over the variance of all rows."""
+    n, d = len(X), len(X[0])
+    parts = []
+    for j in range(d):
+        mean = sum(row[j] for row in X) / n
+        total = sum((row[j] - mean) ** 2 for row in X)
+        within = 0.0
+        for c in set(labels):
+            own = [X[i][j] for i in range(n) if labels[i] == c]
+            centre = sum(own) / len(own)
+            within += sum((value - centre) ** 2 for value in own)
+        parts.append(1 - within / total if total > 0 else 0.0)
+    return parts
+
+
+def jaccards(labels, others, k):
+    """Per cluster: the highest Jaccard coefficient with one of the other clusters."""
+    found = []
+    for c in range(k):
+        own = {i for i, label in enumerate(labels) if label == c}
+        best = None
+        for e in set(others):
+            new = {i for i, label in enumerate(others) if label == e}
+            if own:
+                best = max(best or 0.0, len(own & new) / len(own | new))
+        found.append(best)
+    return found

@@ -28,7 +28,7 @@ def test_everything_on_one_page(everything):
     assert not found.table.loc["silhouette", "can_say_one"]
     assert found.table.loc["gap", "can_say_one"]
     lines = repr(found).splitlines()
-    assert len(lines) == len(found.table) + 2 + (found.table["remark"] != "").sum()
+    assert len(lines) == len(found.table) + 3 + (found.table["remark"] != "").sum()
     assert max(map(len, lines)) < 100
     for name, curve in found.curves.items():
         assert found.table.loc[name, "value"] == curve.values[curve.k - 1]

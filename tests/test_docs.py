@@ -113,6 +113,14 @@ def test_the_pictures_of_the_gallery_are_there_and_small():
             assert (page.parent / name).stat().st_size < 100_000
 
 
+@pytest.mark.parametrize("name", ["wine", "report"])
+def test_pictures_show_the_answer_of_today(name, wine):
+    """Otherwise draw them again: make docs-pictures."""
+    images = pytest.importorskip("PIL.Image")
+    with images.open(DOCS / "pictures" / f"{name}.png") as picture:
+        assert edfkmeans.select_k(wine, random_state=0).headline in picture.text["Title"]
+
+
 def test_formulas_and_parts_of_pages_are_made_when_the_site_is_built(monkeypatch):
     pytest.importorskip("ziamath")
     monkeypatch.syspath_prepend(str(DOCS))

@@ -5,6 +5,7 @@ from matplotlib import pyplot
 
 from conftest import blobs
 from edfkmeans import compare, plots, select_k
+from edfkmeans.fits.flow import flow
 
 matplotlib.use("Agg")
 
@@ -29,6 +30,7 @@ DRAWN = {
     "plot_silhouettes": lambda X, s, **o: plots.plot_silhouettes(s, X, **o),
     "plot_scatter": lambda X, s, **o: plots.plot_scatter(s, X, **o),
     "plot_profiles": lambda X, s, **o: plots.plot_profiles(s, **o),
+    "plot_flow": lambda X, s, **o: plots.plot_flow(s, **o),
 }
 
 
@@ -37,7 +39,7 @@ def test_every_plot_takes_and_returns_axes(draw, found):
     own = pyplot.subplots()[1]
     assert draw(*found, ax=own) is own
     assert draw(*found) is not own
-    assert own.get_ylabel()
+    assert own.get_ylabel() or own.get_xticklabels()
 
 
 def test_what_is_drawn_is_in_the_table(found):
@@ -74,10 +76,31 @@ def test_a_choice_of_one_or_of_few_can_be_drawn():
 
 def test_scatter_shows_each_row_once_in_its_cluster(found):
     X, result = found
-    lines = plots.plot_scatter(result, X).lines
-    assert [len(line.get_xdata()) for line in lines[:3]] == result.path.sizes(3).tolist()
-    other = plots.plot_scatter(result, X, k=5).lines
-    assert [len(line.get_xdata()) for line in other] == result.path.sizes(5).tolist()
+    for k in (3, 5):
+        lines = plots.plot_scatter(result, X, k=k).lines
+        counts = [len(line.get_xdata()) for line in lines]
+        both = np.add(counts[::2], counts[1::2])  # filled, then hollow
+        assert both.tolist() == result.path.sizes(k).tolist()
+
+
+def test_rows_between_clusters_are_hollow():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    result = select_k(X, 4, random_state=0).with_k(3, X)
+    lines = plots.plot_scatter(result, X).lines[1::2]
+    assert all(line.get_fillstyle() == "none" for line in lines)
+    assert sum(len(line.get_xdata()) for line in lines) == (result.ambiguity > 0.1).sum() > 0
+
+
+def test_bars_of_the_flow_are_the_sizes(found):
+    _, result = found
+    ax = plots.plot_flow(result, k=3)
+    heights = [bar.get_height() for bar in ax.patches]
+    sizes = [result.path.sizes(k).tolist() for k in (2, 3, 4)]
+    assert heights == [size for each in sizes for size in each]
+    bands = sum((flow(result.path, k).counts > 0).sum() for k in (2, 3))
+    assert len(ax.collections) == bands
+    ends = [label.get_text() for label in plots.plot_flow(result, k=6).get_xticklabels()]
+    assert ends == ["k = 5", "k = 6"]
 
 
 def test_many_rows_are_sampled():
@@ -85,7 +108,7 @@ def test_many_rows_are_sampled():
     X[3000:] += 9
     result = select_k(X, 3, random_state=0)
     lines = plots.plot_scatter(result, X).lines
-    assert sum(len(line.get_xdata()) for line in lines[: result.k]) == 5000
+    assert sum(len(line.get_xdata()) for line in lines) == 5000
 
 
 def test_silhouettes_are_those_of_the_rows(found):

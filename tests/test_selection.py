@@ -3,6 +3,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -393,7 +394,7 @@ def test_a_k_of_ones_own_keeps_the_evidence(wine):
 def test_words_for_how_likely_and_what_to_do_next(wine):
     found = select_k(wine, 8, random_state=0)
     for k in range(1, 9):
-        near = found.confidence["near"][k]
+        near = round(found.confidence["near"][k], 2)
         words = found.with_k(k).sureness
         assert (words == "very likely") == (near >= 0.9)
         assert (words in ("unlikely", "very unlikely")) == (near < 0.33)
@@ -401,6 +402,9 @@ def test_words_for_how_likely_and_what_to_do_next(wine):
     assert len(found.advice) == 3
     assert "one group" in found.with_k(1).advice[1]
     assert found.to_dict()["advice"] == list(found.advice)
+    for near, words in ((0.95, "go on with this one"), (0.4, "but this one is not sure")):
+        alone = pd.DataFrame({"agreement": [0.0, 0.9, 0.1, 0.1], "near": near}, index=range(1, 5))
+        assert words in replace(found.with_k(2), chosen=2, confidence=alone).advice[0]
 
 
 def test_columns_have_their_names(wine):

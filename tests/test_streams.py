@@ -30,7 +30,7 @@ def test_no_purpose_is_declared_twice():
 
 def test_streams_are_made_in_one_place():
     """What is drawn for a picture, or by a simulation, plays no part in an answer."""
-    allowed = {"_streams.py", "simulate.py", "plots.py", "page.py"}
+    allowed = {"_streams.py", "simulate.py", "plots.py", "content.py"}
     random = re.compile(r"default_rng|SeedSequence|RandomState\(|np\.random\.(?!Generator)")
     found = {
         file.name

@@ -46,6 +46,10 @@ class Purpose(IntEnum):
     """Samples without clusters that the judge sees, by kind and sample."""
     LOOKED_AT = 13
     """The rows that the judge looks at."""
+    STABILITY = 14
+    """Rows drawn again to see whether clusters hold, by resample."""
+    RULES = 15
+    """The rows that rules for clusters are looked for in."""
 
 
 def stream(seed: int, purpose: Purpose, *numbers: int) -> np.random.Generator:

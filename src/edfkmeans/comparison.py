@@ -21,6 +21,9 @@ from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.rows import Rows
 
+# Part of the criteria that is called most of them.
+_MOST = 2 / 3
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
@@ -49,17 +52,89 @@ class Comparison:
 
         return plot_comparison(self, axes=axes)
 
+    def to_html(self, file: Any, **details: Any) -> None:
+        """Write a report, one HTML file; see `edfkmeans.report.write_comparison`."""
+        from edfkmeans.report import write_comparison
+
+        write_comparison(self, file, **details)
+
+    @property
+    def summary(self) -> str:
+        """How many criteria say what: "9 of 14 criteria say 3; 2 say 4; 5 and 30 are said once"."""
+        counts = self._counts
+        if counts.empty:
+            return "No criterion has an answer."
+        said = [(k, int(count)) for k, count in counts.items() if count > 1]
+        once = [str(k) for k, count in counts.sort_index().items() if count == 1]
+        total = int(counts.sum())
+        parts = []
+        for nth, (k, count) in enumerate(said):
+            parts.append(f"{count} of {total} criteria say {k}" if nth == 0 else f"{count} say {k}")
+        if once:
+            alone = f"{_enumerated(once)} {'is' if len(once) == 1 else 'are'} said once"
+            parts.append(alone if said else f"{total} criteria: {alone}")
+        return "; ".join(parts) + "."
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """What it means that the criteria agree, or that they do not, in sentences."""
+        answers = self.table["k"].dropna().astype(int)
+        if answers.empty:
+            return ("The remarks say why none of them has an answer.",)
+        counts, last = self._counts, self.path.k_max
+        top = int(str(counts.index[0]))
+        # Those that run to the end have found none, and are no voices against the others.
+        found = int(counts.sum()) - (int(counts.get(last, 0)) if top != last else 0)
+        share = float(counts.iloc[0]) / found
+        sentences = []
+        if len(counts) == 1:
+            sentences.append(f"All agree on {top}: there is little to discuss.")
+        elif share >= _MOST:
+            sentences.append(f"Most agree on {top}: there is more behind it than one criterion.")
+        else:
+            sentences.append(
+                "They do not agree: groups of different size or shape, groups within groups, or no "
+                "clear groups at all. Look at the rows for several k before you settle on one."
+            )
+        able = answers[self.table.loc[answers.index, "can_say_one"].astype(bool)]
+        ones = int((able == 1).sum())
+        if ones:
+            sentences.append(
+                f"Of the {len(able)} that can answer 1, {ones} {'does' if ones == 1 else 'do'}: "
+                "there may be one cluster only. The others could not say so."
+            )
+        endless = answers.index[answers == last].tolist()
+        if endless and top != last:
+            does = "answers" if len(endless) == 1 else "answer"
+            sentences.append(
+                f"{_enumerated(endless)} {does} {last}, the largest k there was: that is no end "
+                "found, and no answer."
+            )
+        if "judge" in answers:
+            sentences.append(
+                f"The judge, which is the default, has weighed the others' evidence: it says "
+                f"{answers['judge']}."
+            )
+        sentences.append("Do not take a vote: many of the criteria look at the same thing.")
+        return tuple(sentences)
+
+    @property
+    def _counts(self) -> pd.Series:
+        """How many criteria choose each k, most first; of equal ones the smaller k first."""
+        counts = self.table["k"].dropna().astype(int).value_counts().sort_index()
+        return counts.sort_values(ascending=False, kind="stable")
+
     def __repr__(self) -> str:
         shown = self._shown()
         shown.index = shown.index.str.ljust(shown.index.str.len().max())
         text = shown.reset_index().to_string(index=False, na_rep="-")
-        return "\n".join([self._title, text, *self._remarks])
+        return "\n".join([self._title, text, *self._remarks, self.summary])
 
     def _repr_html_(self) -> str:
         """Show a line for each criterion in a notebook."""
         shown = self._shown().reset_index().astype(object)
         lines = shown.where(shown.notna(), "-").astype(str).to_numpy()
-        parts = [_html.paragraph(self._title, strong=True)]
+        parts = [_html.paragraph(self._title, strong=True), _html.paragraph(self.summary)]
         parts.append(_html.table([str(name).replace("_", " ") for name in shown], lines))
         return f"<div>{''.join(parts)}{_html.listed(self._remarks)}</div>"
 
@@ -257,6 +332,11 @@ def _checked(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given, k
             f"k_max={k_max} values."
         )
     return curve
+
+
+def _enumerated(words: list[str]) -> str:
+    """Put words together: "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _all_needs(askers: Iterable[Criterion | Need[Any]]) -> set[Need[Any]]:

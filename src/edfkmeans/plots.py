@@ -13,6 +13,7 @@ from edfkmeans._extras import needs
 from edfkmeans.comparison import Comparison
 from edfkmeans.criteria.rules import local_minima
 from edfkmeans.criteria.separation import silhouettes
+from edfkmeans.fits.flow import flow
 from edfkmeans.fits.profiles import principal_axes, scores
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
@@ -185,7 +186,7 @@ def plot_silhouettes(
 def plot_scatter(
     selection: Selection, X: Any, k: int | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the rows on the first two principal components, by cluster; ambiguous ones are ringed.
+    """Draw the rows on the first two principal components, by cluster; ambiguous ones are hollow.
 
     Of more than 5000 rows a random sample is drawn.
 
@@ -214,16 +215,19 @@ def plot_scatter(
     if places.shape[1] == 1:
         places = np.column_stack([places, np.zeros(len(places))])
     ax = _axes(ax)
+    hollow = (
+        selection.ambiguity[rows] > AMBIGUOUS if k == selection.k else np.zeros(len(rows), bool)
+    )
     for c in range(k):
-        own = places[labels[rows] == c]
+        own, colour = labels[rows] == c, _COLOURS[c % len(_COLOURS)]
         ax.plot(
-            *own.T, _MARKS[c % len(_MARKS)], color=_COLOURS[c % len(_COLOURS)], markersize=4,
+            *places[own & ~hollow].T, _MARKS[c % len(_MARKS)], color=colour, markersize=4,
             alpha=0.8, markeredgewidth=0, label=str(c),
         )  # fmt: skip
-    if k == selection.k > 1:
-        least = max(AMBIGUOUS, np.quantile(selection.ambiguity, 0.95))
-        between = places[(selection.ambiguity > least)[rows]]
-        ax.plot(*between.T, "o", color="black", markersize=8, fillstyle="none", markeredgewidth=0.7)
+        ax.plot(
+            *places[own & hollow].T, _MARKS[c % len(_MARKS)], color=colour, markersize=4,
+            fillstyle="none", markeredgewidth=0.7,
+        )  # fmt: skip
     if k <= 12:
         ax.legend(title="cluster", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     titles = [
@@ -268,6 +272,68 @@ def plot_profiles(
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in range(k)])
     return _named(ax, "", "cluster")
+
+
+def plot_flow(selection: Selection, k: int | None = None, ax: "Axes | None" = None) -> "Axes":
+    """Draw how the clusters of k come from those of k - 1, and what becomes of them in k + 1.
+
+    Bars are clusters, as high as they have rows; bands are the rows that two clusters share. Of
+    rows that are not in memory, those of the sample.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.plots import plot_flow
+    >>> ax = plot_flow(select_k(load_iris().data, k_max=8, random_state=0), k=2)
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['k = 1', 'k = 2', 'k = 3']
+    """
+    k = _fit_number(selection, k)
+    ks = [each for each in (k - 1, k, k + 1) if 1 <= each <= selection.k_max]
+    flows = {each: flow(selection.path, each).counts for each in ks[:-1]}
+    sizes = {each: selection.path.sample.sizes(each) for each in ks}
+    n, ax = int(sizes[k].sum()), _axes(ax)
+    tops = {k: _stacked(sizes[k], np.arange(k), n)}
+    # Clusters lie where most of their rows come from or go to, so that few bands cross.
+    for other, shared in ((k - 1, flows.get(k - 1)), (k + 1, flows.get(k))):
+        if other in sizes and shared is not None:
+            counts = shared if other < k else shared.T
+            order = np.argsort(counts @ (tops[k] - sizes[k] / 2) / sizes[other], kind="stable")
+            tops[other] = _stacked(sizes[other], order[::-1], n)
+    steps = np.linspace(0, 1, 50)
+    bend = steps**2 * (3 - 2 * steps)
+    for left, counts in flows.items():
+        start, end = tops[left].copy(), tops[left + 1].copy()
+        cells = np.argwhere(counts > 0)
+        for c, e in sorted(
+            cells.tolist(), key=lambda p: (-tops[left][p[0]], -tops[left + 1][p[1]])
+        ):
+            high = start[c] + (end[e] - start[c]) * bend
+            ax.fill_between(
+                ks.index(left) + 0.04 + 0.92 * steps, high - counts[c, e], high, linewidth=0,
+                color=_COLOURS[c % len(_COLOURS)], alpha=0.35,
+            )  # fmt: skip
+            start[c] -= counts[c, e]
+            end[e] -= counts[c, e]
+    for place, own in enumerate(ks):
+        colours = [_COLOURS[c % len(_COLOURS)] for c in range(own)]
+        bottoms = tops[own] - sizes[own]
+        ax.bar(np.full(own, place), sizes[own], 0.08, bottoms, color=colours)
+        for c in range(own):
+            ax.text(place + 0.06, bottoms[c] + sizes[own][c] / 2, str(c), va="center", fontsize=9)
+    ax.set_xticks(range(len(ks)), [f"k = {each}" for each in ks])
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    return _named(ax, "", "")
+
+
+def _stacked(sizes: Any, order: Any, n: int) -> Any:
+    """Place clusters above each other, the first of the order on top: the upper end of each."""
+    gap = n / 40
+    tops = np.empty(len(sizes))
+    tops[order] = n - np.concatenate([[0], np.cumsum(sizes[order] + gap)[:-1]])
+    return tops + gap * (len(sizes) - 1) / 2
 
 
 def plot_comparison(comparison: Comparison, axes: "Sequence[Axes] | None" = None) -> Any:

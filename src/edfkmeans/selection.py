@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
 # for every row, speak loudly against it.
 _LOUD_SILHOUETTE, _LOUD_BIC = 0.4, 0.5
+_NO_CLUSTERS = "No clusters stand out."
 # What probabilities are called, from the highest down.
 _LIKELY = (
     (0.9, "very likely"),
@@ -327,19 +328,24 @@ class Selection:
         """
         if self.confidence is None:
             return None
-        near = float(self.confidence["near"][self.k])
+        near = round(float(self.confidence["near"][self.k]), 2)  # as it is shown
         return next(words for least, words in _LIKELY if near >= least)
 
     @property
     def advice(self) -> tuple[str, str, str]:
         """What to do next, in three sentences: about the k, the clusters, and the rows."""
         others = [k for k in self.as_good if k != self.k]
-        if self.remarks:
+        if set(self.remarks) - {_NO_CLUSTERS}:
             first = "Read the remarks first: what they name can change the answer."
         elif others:
             first = f"Look at k = {_listed(tuple(others))} too, rated about as high."
-        else:
+        elif self.sureness in (None, "very likely", "likely"):
             first = "No other number of clusters is rated as high: go on with this one."
+        else:
+            first = (
+                "No other number of clusters is rated as high, but this one is not sure: see "
+                "whether its clusters mean something to you."
+            )
         if self.k == 1:
             return (
                 first,
@@ -417,7 +423,7 @@ class Selection:
 
     def _against_one(self) -> list[str]:
         """Say what speaks loudly against one cluster, where that is the answer."""
-        remarks = ["No clusters stand out."]
+        remarks = [_NO_CLUSTERS]
         silhouette = self.table["silhouette_above"]
         clear = cast("int", silhouette.idxmax())
         best = cast("int", self.table["bic"].idxmin())
@@ -427,8 +433,10 @@ class Selection:
         if best != 1:
             lower = self.table["bic"][1] - self.table["bic"][best]
             if lower > _LOUD_BIC * self.path.n_samples:
-                against.append(f"k = {best} has a BIC lower by {lower:.0f}")
+                against.append(f"k = {best} has a BIC lower by {lower:.0f} than k = 1")
         if against:
+            if silhouette[clear] <= _LOUD_SILHOUETTE and clear != best:
+                against.append(f"the silhouette is best at k = {clear}")
             remarks.append(
                 f"But {' and '.join(against)}: look at k = {clear} before you rely on 1."
             )
@@ -522,8 +530,9 @@ def select_k(
         The largest number of clusters to answer, see `fit_path`. With method "judge" it bounds the
         answer only: no fewer fits are made than by default, and what is said of a k stays.
     method : {"judge", "combined", "paper", "naive"}
-        "judge": the k of the highest expected agreement with the groups there are, 1 included,
-        see `edfkmeans.choosing.judge`. "combined": 1 unless `find_structure` finds more than one
+        "judge": the k of the highest expected agreement with the groups there are, 1 included, or
+        the smallest from 2 on of several that are within 0.02 of it, see
+        `edfkmeans.choosing.judge`. "combined": 1 unless `find_structure` finds more than one
         cluster. Else the local minimum of the BIC whose silhouette stands out most from that of
         samples without clusters, see `edfkmeans.criteria.rules.combined`; degrees of freedom are
         counted along the exact path, and correlated residuals as fewer columns. "paper": Hofmeyr's

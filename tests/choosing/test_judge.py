@@ -304,7 +304,10 @@ def test_remarks_where_much_speaks_against_one_cluster(clear):
     assert "the silhouette of k = 3 stands out by 0." in one.remarks[1]
     assert one.remarks[1].endswith("look at k = 3 before you rely on 1.")
     cloud = np.random.default_rng(0).normal(size=(300, 3))
-    assert select_k(cloud, 8, random_state=0).remarks == ("No clusters stand out.",)
+    alone = select_k(cloud, 8, random_state=0)
+    assert alone.remarks == ("No clusters stand out.",)
+    assert not alone.advice[0].startswith("Read the remarks")
+    assert one.advice[0].startswith("Read the remarks")
 
 
 @pytest.mark.parametrize("n", [10, 25, 100])

@@ -530,10 +530,12 @@ def test_compare_prints_a_line_for_each_criterion(tmp_path):
     result = run("compare", file, "--k-max", 6, "--criterion", "bic", "--criterion", "silhouette")
     assert result.exit_code == 0
     assert "own.csv: 90 rows, 3 columns" in flat(result)
-    assert [line.split()[:2] for line in result.output.splitlines()[-2:]] == [
+    assert [line.split()[:2] for line in result.output.splitlines()[-4:-2]] == [
         ["bic", "3"],
         ["silhouette", "3"],
     ]
+    assert result.output.splitlines()[-2] == "2 of 2 criteria say 3."
+    assert result.output.splitlines()[-1].startswith("All agree on 3")
     bad = run("compare", file, "--criterion", "magic")
     assert bad.exit_code == 2
     assert "There is no criterion 'magic'" in bad.output.replace("\n", " ")

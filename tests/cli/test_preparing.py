@@ -96,6 +96,23 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "--drop name, or .*--encode",
         ),
         (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Leave them out with --drop name, or"),
+        (
+            FRAME.rename(columns={"name": "Unnamed: 0"}),
+            {},
+            "'Unnamed: 0' is the column without a name. Name the rows by --id 'Unnamed: 0'",
+        ),
+        (  # what is shown can be copied: all columns, by the shorter of two commands
+            FRAME[["x", "y"]].assign(**{f"t{j} t": list("ppqqr") for j in range(7)}),
+            {},
+            "'t4 t' and 2 more .*. Take the numbers alone with --columns x --columns y, or",
+        ),
+        (
+            FRAME[["x"]]
+            .assign(**{f"t{j}": list("ppqqr") for j in range(30)})
+            .join(pd.DataFrame(np.eye(5, 40)).add_prefix("n")),
+            {},
+            "--drop t19 and so on for 10 more",
+        ),
         (FRAME, {"log": ["y"], "drop": ["name", "x"], "scale": "log"}, "Leave --log out"),
         (FRAME, {"log": ["w"], "drop": ["name"]}, "--log 'w': f.csv has no such column"),
         (FRAME.assign(x=-1.0), {"log": ["x"], "drop": ["name"]}, "--log x: 'x' of f.csv holds neg"),

@@ -3,18 +3,18 @@
 import html
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
 
-from conftest import blobs
+from conftest import blobs, opened
 from edfkmeans import fit_path, select_k
+from edfkmeans.profiles import describe
 from edfkmeans.report import write_report
+from edfkmeans.soundness import assess_several, worth_a_look
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -39,6 +39,24 @@ def test_what_the_script_draws_from_is_what_the_library_gives(tmp_path, wine):
     np.testing.assert_allclose(data["measures"]["bic"], result.table["bic"], rtol=1e-6)
     np.testing.assert_allclose(data["centers"][2], result.centers, rtol=1e-3)
     assert data["points"]["clusters"][2] == result.labels.tolist()
+    assert data["points"]["between"] == np.flatnonzero(result.ambiguity > 0.1).tolist()
+    profiles = describe(result, wine)
+    told_of = data["differences"][2]
+    assert told_of["words"] == [each.description for each in profiles.clusters]
+    first = [data["columns"][j] for j in told_of["first"]]
+    assert first == list(profiles.explained.index[:6])
+    shares = [told_of["explained"][j] for j in told_of["first"]]
+    np.testing.assert_allclose(shares, profiles.explained[:6], atol=1e-4)
+    medians = np.array(told_of["quantiles"])[:, :, 2]
+    columns = [int(name.split()[1]) - 1 for name in first]
+    for c in range(3):
+        expected = np.median(wine[result.labels == c][:, columns], axis=0)
+        np.testing.assert_allclose(medians[:, c], expected, rtol=1e-3, atol=1e-4)
+    rules = [[str(e.rule), e.rule.precision, e.rule.coverage] for e in profiles.clusters]
+    assert data["closely"]["3"]["rules"] == rules
+    sound = assess_several(result, wine, worth_a_look(result), random_state=0)
+    assert data["closely"]["3"]["sound"] == list(sound[3].words)
+    assert sorted(data["closely"]) == sorted(map(str, worth_a_look(result)))
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in text
@@ -55,6 +73,10 @@ def test_it_tells_how_sure_and_why(tmp_path, wine):
     result.to_html(tmp_path / "r.html", wine)
     text = told(tmp_path / "r.html")
     assert result.headline in text
+    near = f"{100 * result.table['near'][result.k]:.0f} %"
+    assert f"comes near the best there is: {result.sureness} ({near})" in text
+    for sentence in result.advice:
+        assert sentence in text
     for k in (result.k, *(candidate.k for candidate in result.candidates)):
         row = result.confidence.loc[k]
         words = f" {k} {row.agreement:.2f} {100 * row.near:.0f} % {result.reasons[k]}".rstrip()
@@ -131,23 +153,6 @@ def test_messages(tmp_path, wine):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if not shutil.which("chromium"):
-        script = Path(__file__).parent / "install_chromium.sh"
-        done = subprocess.run([script], capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"needs chromium: {(done.stdout + done.stderr).strip()}")
-    with playwright.sync_playwright() as engine:
-        started = engine.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A report of a real run: breast cancer, its columns named dangerously."""
     data = sklearn.datasets.load_breast_cancer(as_frame=True).data.iloc[:, :10]
@@ -163,17 +168,18 @@ def report(tmp_path_factory):
     return file, result
 
 
-def opened(browser, file, width=1200, **options):
-    """Open a page, noting what goes wrong and what it asks the network for."""
-    page = browser.new_context(viewport={"width": width, "height": 800}, **options).new_page()
-    page.trouble, page.asked = [], []
-    page.on("console", lambda message: page.trouble.append(message.text))
-    page.on("pageerror", lambda error: page.trouble.append(str(error)))
-    page.on("dialog", lambda dialog: page.trouble.append("a dialog opened"))
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.goto(file.as_uri())
-    page.wait_for_selector("#profiles tbody tr")
-    return page
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory):
+    """A report with clusters: three kinds of wine, rows and columns named."""
+    data = sklearn.datasets.load_wine(as_frame=True).data.rename(columns={"hue": EVIL})
+    X = (data - data.mean()) / data.std()
+    file = tmp_path_factory.mktemp("report") / "wine.html"
+    result = select_k(X, 8, random_state=0)
+    ids = [f"bottle {i}" for i in range(len(X))]
+    result.to_html(
+        file, X, ids=ids, restore=lambda rows: rows * data.std().to_numpy() + data.mean().to_numpy()
+    )
+    return file, result
 
 
 def test_no_error_and_no_request(browser, report):
@@ -187,6 +193,9 @@ def test_no_error_and_no_request(browser, report):
 def seen(page):
     return (
         page.locator("#scatter").inner_html(),
+        page.locator("#clusters").inner_text(),
+        page.locator("#spreads").inner_html(),
+        page.locator("#flow").inner_html(),
         page.locator("#profiles").inner_text(),
         page.locator("#said").inner_text(),
         page.locator("#profiles tbody tr").count(),
@@ -197,17 +206,17 @@ def test_another_k_shows_other_clusters(browser, report):
     file, result = report
     page = opened(browser, file)
     first = seen(page)
-    assert first[3] == result.k
+    assert first[-1] == result.k
     page.locator('#curve g[data-k="6"] rect').first.click()
     clicked = seen(page)
-    assert clicked[3] == 6
+    assert clicked[-1] == 6
     assert all(one != other for one, other in zip(first, clicked, strict=True))
-    sizes = [row.split("\t")[1] for row in clicked[1].splitlines()[1:]]
+    sizes = [row.split("\t")[1] for row in clicked[4].splitlines()[1:]]
     assert sorted(int(s.replace(",", "")) for s in sizes) == sorted(result.path.sizes(6).tolist())
     # the same by keyboard
     page.locator("#more").focus()
     page.keyboard.press("Enter")
-    assert seen(page)[3] == 7
+    assert seen(page)[-1] == 7
     page.select_option("#k", str(result.k))
     assert seen(page) == first
     for measure in ("bic", "dof", "inertia", "silhouette_above"):
@@ -217,14 +226,100 @@ def test_another_k_shows_other_clusters(browser, report):
     assert page.trouble == []
 
 
+def test_clusters_are_described_ruled_and_judged(browser, clusters):
+    file, result = clusters
+    page = opened(browser, file)
+    cards = page.locator("#clusters li")
+    assert cards.count() == result.k
+    text = [each.strip() for each in cards.all_inner_texts()]
+    for own, size in enumerate(result.path.sizes(result.k)):
+        assert text[own].startswith(f"Cluster {own}: {size} rows")
+        assert "% of the rows it names are in the cluster" in text[own]
+        assert "(stability " in text[own]
+    others = [k for k in range(2, 9) if k not in worth_a_look(result)]
+    page.select_option("#k", str(others[0]))
+    assert f"--k {others[0]}" in page.locator("#closely").inner_text()
+    assert page.locator("#flows").inner_text().startswith(f"From {others[0] - 1} to {others[0]}")
+    page.select_option("#k", str(result.k))
+    assert page.locator("#closely").inner_text() == ""
+    assert page.trouble == []
+
+
+def test_columns_that_tell_most_come_first(browser, clusters):
+    page = opened(browser, clusters[0])
+    heads = page.locator("#profiles thead th").all_inner_texts()[2:]
+    shares = [int(re.search(r"· (\d+) %$", head)[1]) for head in heads]
+    assert len(shares) == 13
+    assert shares == sorted(shares, reverse=True)
+    captions = page.locator("#spreads figcaption").all_inner_texts()
+    assert len(captions) == 6
+    assert [head.split(" · ")[0] for head in heads[:6]] == [c.partition(": ")[0] for c in captions]
+
+
+def test_rows_say_who_they_are(browser, clusters):
+    page = opened(browser, clusters[0])
+    assert page.locator("#pointed").is_hidden()
+    data = data_of(clusters[0])
+    x, y = data["points"]["places"][5]
+    scatter = page.locator("#scatter")
+    box = scatter.bounding_box()
+    across = (280 + 0.26 * x) * box["width"] / 560
+    down = (160 - 0.145 * y) * box["height"] / 320
+    scatter.hover(position={"x": across, "y": down})
+    shown = page.locator("#pointed").inner_text()
+    same = [i for i, place in enumerate(data["points"]["places"]) if place == [x, y]]
+    labels = clusters[1].labels
+    assert any(shown.startswith(f"bottle {i}: cluster {labels[i]}") for i in same)
+    page.mouse.move(1, 1)
+    assert page.locator("#pointed").is_hidden()
+
+
+def test_rows_between_clusters_are_hollow_and_nothing_is_drawn_over_them(browser, clusters):
+    page = opened(browser, clusters[0])
+    assert page.locator("#scatter circle").count() == 0
+    hollow = page.locator('#scatter path[data-hollow="true"]')
+    marks = sum(
+        d.count("M") for d in hollow.evaluate_all("all => all.map(p => p.getAttribute('d'))")
+    )
+    assert marks == (clusters[1].ambiguity > 0.1).sum() > 0
+    assert "none" in hollow.first.get_attribute("fill")
+
+
+@pytest.mark.parametrize("kind", ["SVG", "PNG"])
+def test_every_figure_can_be_saved(browser, clusters, tmp_path, kind):
+    page = opened(browser, clusters[0])
+    assert page.locator("figure").count() == page.get_by_text(f"Save {kind}").count() == 9
+    for number in (0, 1, 2, 8):
+        with page.expect_download() as waiting:
+            page.get_by_text(f"Save {kind}").nth(number).click()
+        file = tmp_path / waiting.value.suggested_filename
+        assert file.suffix == f".{kind.lower()}"
+        waiting.value.save_as(file)
+        content = file.read_bytes()
+        if kind == "SVG":
+            root = ElementTree.fromstring(content)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert b"var(" not in content
+            assert len(root) > 3
+        else:
+            assert content.startswith(b"\x89PNG")
+            assert len(content) > 3000
+    assert [url for url in page.asked if not url.startswith(("data:", "blob:"))] == [
+        clusters[0].as_uri()
+    ]
+    assert page.trouble == []
+
+
 @pytest.mark.parametrize("width", [390, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_and_is_accessible(browser, report, width, scheme):
+@pytest.mark.parametrize("which", ["report", "clusters"])
+def test_it_fits_and_is_accessible(browser, which, request, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
-    page = opened(browser, report[0], width, color_scheme=scheme)
+    file, _ = request.getfixturevalue(which)
+    page = opened(browser, file, width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = axe.Axe().run(page).response["violations"]
-    assert [(v["id"], v["impact"]) for v in found if v["impact"] != "minor"] == []
+    assert [(v["id"], v["impact"]) for v in found] == []
 
 
 def test_many_clusters_and_rows_that_are_not_there(browser, tmp_path):
@@ -270,7 +365,7 @@ def test_rows_that_take_too_much_room_cannot_be_downloaded(tmp_path, wine, monke
     found = select_k(wine, 4, random_state=0)
     found.to_html(tmp_path / "r.html", wine)
     assert data_of(tmp_path / "r.html")["rows"] is not None
-    monkeypatch.setattr("edfkmeans.report.page._MOST_CHARACTERS", 100)
+    monkeypatch.setattr("edfkmeans.report.content._MOST_CHARACTERS", 100)
     found.to_html(tmp_path / "s.html", wine)
     assert data_of(tmp_path / "s.html")["rows"] is None
     assert 'id="download"' not in (tmp_path / "s.html").read_text(encoding="utf-8")

@@ -13,6 +13,8 @@ from edfkmeans.rows.inputs import Input, days_of, texts_of
 
 # Values of a text column that --encode makes columns of, at most.
 MOST_CATEGORIES = 50
+# Columns in a command that is shown to be copied, at most.
+_LISTED = 20
 
 
 def label_columns(id_name: Any) -> tuple[str, str]:
@@ -122,15 +124,26 @@ def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str)
         ways.append(f"name the rows by --id {quoted(named)}")
     if dated:
         ways.append(f"turn dates ({some(dated)}) into days with --dates")
-    left_out = " ".join(f"--drop {quoted(name)}" for name in others[:5])
-    ways.append(f"leave them out with {left_out}")
+    ways.append(_left_out(others, [name for name in frame.columns if name not in refused]))
     if few and not encode:
         ways.append("turn each of their values into a column of 0 and 1 with --encode")
     listed = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
+    unnamed = next((name for name in refused if name.startswith("Unnamed: ")), None)
+    nameless = f"{unnamed!r} is the column without a name. " if unnamed else ""
     return (
         f"{source} has columns that are not numbers: {some(refused)} "
-        f"({_not_a_number(frame[refused[0]])}). {listed[0].upper()}{listed[1:]}."
+        f"({_not_a_number(frame[refused[0]])}). {nameless}{listed[0].upper()}{listed[1:]}."
     )
+
+
+def _left_out(text: list[str], numbers: list[str]) -> str:
+    """Say how to go on without columns of text, by the shorter of two commands, ready to copy."""
+    if 0 < len(numbers) < len(text):
+        option, names, way = "--columns", numbers, "take the numbers alone with"
+    else:
+        option, names, way = "--drop", text, "leave them out with"
+    more = f" and so on for {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{way} {' '.join(f'{option} {quoted(name)}' for name in names[:_LISTED])}{more}"
 
 
 def _many_values(column: pd.Series) -> bool:

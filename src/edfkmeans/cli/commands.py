@@ -20,6 +20,7 @@ from edfkmeans.cli.running import (
     answer,
     check_rule,
     check_streamed,
+    command_line,
     connected,
     open_table,
     read_table,
@@ -185,17 +186,18 @@ def compare(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json_file: options.Json = None,
+    report: options.Report = None,
     plot: options.Plot = None,
     force: options.Force = False,
 ) -> None:
     """Ask every criterion how many clusters there are in a table.
 
-    Example: edfkmeans compare customers.csv --criterion bic --criterion gap
+    Example: edfkmeans compare customers.csv --report criteria.html
     """
-    from edfkmeans.cli.outputs import Outputs, about
+    from edfkmeans.cli.outputs import Outputs
     from edfkmeans.comparison import compare
 
-    outputs = Outputs(json=json_file, plot=plot, force=force)
+    outputs = Outputs(json=json_file, report=report, plot=plot, force=force)
     if truth is not None and truth == id_column:
         stop(f"--truth {truth!r} is the --id column too. Name another one.")
     with told():
@@ -222,17 +224,16 @@ def compare(
             n_jobs=jobs,
             progress=sys.stderr.isatty(),
         )
-    table = found.table.reset_index().astype(object)
-    lines = table.where(table.notna(), None).to_dict("records")
-    content = about(prepared, seed) | {"remarks": list(prepared.remarks or ()), "criteria": lines}
-    with room_told():
-        places = outputs.write_comparison(content, lambda: found.plot()[0].figure)
+    with told(), room_told():
+        places = outputs.write_comparison(found, prepared, seed, command_line())
     tell_places(outputs, places)
     if not outputs.to_stdout:
         with written(outputs):
             from edfkmeans.cli.terminal import show_comparison
 
             show_comparison(found, prepared)
+            for name, place in places.items():
+                print(f"Wrote the {name}: {place}")
 
 
 @app.command()

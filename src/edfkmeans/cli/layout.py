@@ -78,10 +78,16 @@ def _refuse_long_lines(fields: list[list[str]], separator: str, source: str) -> 
     width = len(fields[0])
     too_long = next((i for i, each in enumerate(fields) if len(each) > width), None)
     if too_long is not None:
+        hint = ""
+        if len(fields) > 1 and all(len(each) == width + 1 for each in fields[1:]):
+            hint = (
+                " Where the header lacks the name of the first column, as in files by R's "
+                "write.table, put one in front of it, or write the file with col.names = NA."
+            )
         raise BadFileError(
             f"{source}: line {too_long + 1} has {len(fields[too_long])} fields and the first "
             f"{width}. Every row needs as many fields as the header; the separator found is "
-            f"{separator!r}, and numbers need a decimal point."
+            f"{separator!r}, and numbers need a decimal point.{hint}"
         )
 
 

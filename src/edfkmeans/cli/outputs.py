@@ -17,9 +17,12 @@ from edfkmeans._spreadsheets import harmless
 from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.preparing import Prepared
+from edfkmeans.comparison import Comparison
 from edfkmeans.engines import write_labels
 from edfkmeans.model import Model
+from edfkmeans.profiles import describe
 from edfkmeans.selection import Selection
+from edfkmeans.soundness import Soundness, assess_several, worth_a_look
 
 # The version of the JSON; it grows when a name in it changes.
 SCHEMA = 2
@@ -73,23 +76,44 @@ class Outputs:
     ) -> dict[str, Path]:
         """Write what is asked for, all files, each whole, or none; returns where each one is."""
         with self._parts() as (parts, places):
-            if parts.report is not None:
-                _write_report(parts.report, selection, prepared, command)
+            shown = None
+            if parts.report is not None or parts.json is not None:
+                shown = Shown.of(selection, prepared, seed)
+            if shown is not None and parts.report is not None:
+                _write_report(parts.report, shown, prepared, command)
             if parts.labels is not None:
                 _write_labels(parts.labels, selection, prepared)
             if parts.model is not None:
                 text = _model(selection, prepared).to_json()
                 parts.model.write_text(text, encoding="utf-8")
             content = about(prepared, seed) | selection.to_dict()
+            if shown is not None:
+                content |= shown.to_dict(prepared)
             parts._write_plot_and_json(lambda: selection.plot().figure, content)
         return places
 
     def write_comparison(
-        self, content: dict[str, Any], figure: Callable[[], Any]
+        self, comparison: Comparison, prepared: Prepared, seed: int, command: str
     ) -> dict[str, Path]:
         """Write what is asked for of a comparison, as `write` does."""
+        table = comparison.table.reset_index().astype(object)
+        remarks = list(prepared.remarks or ())
+        content = about(prepared, seed) | {
+            "remarks": remarks,
+            "summary": comparison.summary,
+            "meaning": list(comparison.meaning),
+            "criteria": table.where(table.notna(), None).to_dict("records"),
+        }
         with self._parts() as (parts, places):
-            parts._write_plot_and_json(figure, content)
+            if parts.report is not None:
+                comparison.to_html(
+                    parts.report,
+                    title=f"How many clusters in {prepared.source}? Every criterion",
+                    remarks=remarks,
+                    notes=prepared.notes,
+                    command=command,
+                )
+            parts._write_plot_and_json(lambda: comparison.plot()[0].figure, content)
         return places
 
     def write_rows(self, frame: pd.DataFrame) -> dict[str, Path]:
@@ -197,24 +221,50 @@ def write_rows(frame: pd.DataFrame, file: Any) -> None:
     frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
-def _write_report(file: Path, selection: Selection, prepared: Prepared, command: str) -> None:
-    notes, ids, X = list(prepared.notes), prepared.ids, prepared.X
-    n_rows = selection.path.n_samples
-    if selection.path.kept_rows is not None:
-        selection, rows = selection.sample()
-        X, ids = rows.to_numpy(), rows.index.to_series() + 1
-        if len(rows) < n_rows:
-            notes.append(
-                f"Sizes, means and rows shown are those of a sample of {len(rows):,} rows."
-            )
-    selection.to_html(
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of a selection: all rows, or the sample where they are elsewhere."""
+
+    selection: Selection
+    X: Any
+    ids: pd.Series
+    soundness: dict[int, Soundness]
+    n_rows: int
+    """Rows in all."""
+
+    @classmethod
+    def of(cls, selection: Selection, prepared: Prepared, seed: int) -> "Shown":
+        """Look closely at the clusters: report and JSON tell the same of them."""
+        X, ids, n_rows = prepared.X, prepared.ids, selection.path.n_samples
+        if selection.path.kept_rows is not None:
+            selection, rows = selection.sample()
+            X, ids = rows.to_numpy(), rows.index.to_series() + 1
+        soundness = assess_several(
+            selection, X, worth_a_look(selection), random_state=seed, progress=sys.stderr.isatty()
+        )
+        return cls(selection, X, ids, soundness, n_rows)
+
+    def to_dict(self, prepared: Prepared) -> dict[str, Any]:
+        """Return what makes the clusters differ, and how sound they are, ready for JSON."""
+        selection, scaling = self.selection, prepared.scaling
+        profiles = describe(selection, self.X, names=prepared.names, restore=scaling.restore)
+        sound = self.soundness[selection.k].to_dict()
+        return {"profiles": profiles.to_dict(), "soundness": sound}
+
+
+def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) -> None:
+    notes = list(prepared.notes)
+    if len(shown.X) < shown.n_rows:
+        notes.append(f"Sizes, means and rows shown are those of a sample of {len(shown.X):,} rows.")
+    shown.selection.to_html(
         file,
-        X,
+        shown.X,
         names=prepared.names,
-        ids=ids,
+        ids=shown.ids,
         restore=prepared.scaling.restore,
         title=f"How many clusters in {prepared.source}?",
         notes=notes,
         command=command,
-        n_rows=n_rows,
+        n_rows=shown.n_rows,
+        soundness=shown.soundness,
     )

@@ -178,9 +178,8 @@ def answer(
     if remarks is None:
         remarks = remarks_of(selection.findings, prepared.names, REMEDIES)
     selection = replace(selection, columns=tuple(prepared.names), column_remarks=remarks)
-    command = shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
     with room_told():
-        places = outputs.write(selection, prepared, how["random_state"], command)
+        places = outputs.write(selection, prepared, how["random_state"], command_line())
     tell_places(outputs, places)
     if outputs.to_stdout:
         return
@@ -193,6 +192,11 @@ def answer(
         show_selection(selection, prepared)
         for name, file in places.items():
             print(f"Wrote the {name}: {file}")
+
+
+def command_line() -> str:
+    """Return the command that is running, to be given again."""
+    return shown(shlex.join(["edfkmeans", *sys.argv[1:]]))
 
 
 def shown(name: str) -> str:

@@ -55,6 +55,7 @@ def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
     for remark in prepared.remarks or ():
         console.print(f"Note: {remark}", style="yellow")
     print(comparison)
+    console.print(" ".join(comparison.meaning))
 
 
 def count(number: int, noun: str) -> str:

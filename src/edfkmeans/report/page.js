@@ -1,57 +1,15 @@
 "use strict";
-// Draws the curve, the scatter plot and the profiles for the k that is looked at. Text goes in by
-// textContent only: whatever a column is called, it stays text.
+// Draws what belongs to the k that is looked at.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const SVG = "http://www.w3.org/2000/svg";
-  // Okabe and Ito's colours, which colour-blind readers can tell apart; shapes help too.
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B07D00", "#3D9BD9", "#7F6BB5", "#808080"];
-  const SHAPES = [
-    (r) => `m${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
-    (r) => `m${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
-    (r) => `m0,${-1.3 * r}l${1.2 * r},${2.2 * r}h${-2.4 * r}z`,
-    (r) => `m0,${-1.4 * r}l${1.4 * r},${1.4 * r}l${-1.4 * r},${1.4 * r}l${-1.4 * r},${-1.4 * r}z`,
-    (r) => `m0,${1.3 * r}l${1.2 * r},${-2.2 * r}h${-2.4 * r}z`,
-  ];
-  const $ = (id) => document.getElementById(id);
-  const short = (x) => (x === null ? "none" : Number(x.toPrecision(5)).toLocaleString("en", { maximumSignificantDigits: 5 }));
+  const { $, data, short, tick, colour, shape, add, put, mark, curve, save, savable } = figures;
+  const last = data.sizes.length;
   let k = data.k;
-
-  function add(parent, name, attributes, text) {
-    const node = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    if (text !== undefined) node.textContent = text;
-    parent.appendChild(node);
-    return node;
-  }
-  function cell(row, name, text) {
-    const node = document.createElement(name);
-    node.textContent = text;
-    row.appendChild(node);
-    return node;
-  }
 
   function drawCurve() {
     const svg = $("curve"), name = $("measure").value, values = data.measures[name];
-    const finite = values.filter((v) => v !== null);
-    const part = name === "agreement"; // of the best: from 0 to 1, whatever the values
-    const low = part ? 0 : Math.min(...finite), high = part ? 1 : Math.max(...finite), span = high - low || 1;
-    const x = (i) => 70 + (470 * i) / Math.max(1, values.length - 1);
-    const y = (v) => 25 + (235 * (high - v)) / span;
-    svg.replaceChildren();
-    for (let i = 0; i <= 4; i++) {
-      const v = low + (span * i) / 4;
-      add(svg, "line", { x1: 70, x2: 545, y1: y(v), y2: y(v), stroke: "var(--line)" });
-      add(svg, "text", { x: 64, y: y(v) + 4, "text-anchor": "end" }, short(v));
-    }
-    const every = Math.ceil(values.length / 15);
-    values.forEach((v, i) => {
-      if (i % every === 0) add(svg, "text", { x: x(i), y: 282, "text-anchor": "middle" }, i + 1);
-    });
-    add(svg, "text", { x: 307, y: 304, "text-anchor": "middle" }, "number of clusters k");
-    add(svg, "text", { x: 70, y: 14 }, data.labels[name]);
-    const line = values.map((v, i) => (v === null ? null : `${x(i)},${y(v)}`)).filter(Boolean).join(" ");
-    add(svg, "polyline", { points: line, fill: "none", stroke: "var(--curve)", "stroke-width": 2 });
+    // Agreement is a part of the best: from 0 to 1, whatever the values.
+    const ends = name === "agreement" ? { low: 0, high: 1 } : {};
+    const { x, y } = curve(svg, values, { ...ends, title: data.labels[name] });
     values.forEach((v, i) => {
       if (v === null) return;
       const own = i + 1, spot = add(svg, "g", { "data-k": own, style: "cursor: pointer" });
@@ -73,82 +31,210 @@
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
   async function download() {
-    const own = k, n = data.sizes[0][0], width = data.sizes.length;
+    const own = k, n = data.sizes[0][0];
     const labels = new DataView(await unpack(data.rows.labels));
     const ids = JSON.parse(new TextDecoder().decode(await unpack(data.rows.ids)));
     const lines = [`${quoted(data.rows.id)},cluster`];
     for (let i = 0; i < n; i++)
-      lines.push(`${ids.length ? quoted(ids[i]) : i + 1},${labels.getUint16(2 * (i * width + own - 1), true)}`);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
-    link.download = `clusters-${own}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+      lines.push(`${ids.length ? quoted(ids[i]) : i + 1},${labels.getUint16(2 * (i * last + own - 1), true)}`);
+    save(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }), `clusters-${own}.csv`);
   }
 
-  // Largest first; the numbers are the labels of the library and of the file of labels.
-  const bySize = () => data.sizes[k - 1].map((_, c) => c).sort((a, b) => data.sizes[k - 1][b] - data.sizes[k - 1][a]);
-
+  // Rows on two axes: hollow where they sit between clusters.
+  const place = (i) => [280 + 0.26 * data.points.places[i][0], 160 - 0.145 * data.points.places[i][1]];
   function drawScatter() {
     const svg = $("scatter");
     if (!svg) return;
     svg.replaceChildren();
-    const { places, clusters, between } = data.points, own = clusters[k - 1];
-    const at = (i) => [280 + 0.26 * places[i][0], 160 - 0.145 * places[i][1]];
-    for (let c = 0; c < k; c++) {
-      const shape = SHAPES[c % SHAPES.length](2.6);
-      const path = own.map((l, i) => (l === c ? `M${at(i).map((v) => v.toFixed(1)).join(",")}${shape}` : "")).join("");
-      add(svg, "path", { d: path, fill: COLOURS[c % COLOURS.length], "fill-opacity": 0.75, "data-cluster": c });
-    }
-    if (k === data.k)
-      for (const i of between) {
-        const [cx, cy] = at(i);
-        add(svg, "circle", { cx, cy, r: 5.5, fill: "none", stroke: "var(--ink)", "stroke-width": 1 });
+    const own = data.points.clusters[k - 1], hollow = new Set(k === data.k ? data.points.between : []);
+    for (let c = 0; c < k; c++)
+      for (const empty of [false, true]) {
+        const path = own.map((l, i) => (l === c && hollow.has(i) === empty ? `M${place(i).map((v) => v.toFixed(1)).join(",")}${shape(c, 2.6)}` : "")).join("");
+        if (path === "") continue;
+        const ink = empty ? { fill: "none", stroke: colour(c), "stroke-width": 1 } : { fill: colour(c), "fill-opacity": 0.75 };
+        add(svg, "path", { d: path, "data-cluster": c, "data-hollow": empty, ...ink });
       }
     svg.setAttribute("aria-label", `Rows on two principal components in ${k} clusters.`);
+    $("pointed").hidden = true;
+  }
+  // The row that is pointed at: its id and its cluster.
+  function point(event) {
+    const svg = $("scatter"), box = svg.getBoundingClientRect(), tip = $("pointed");
+    const at = [((event.clientX - box.left) * 560) / box.width, ((event.clientY - box.top) * 320) / box.height];
+    let best = -1, least = 12 ** 2;
+    data.points.places.forEach((_, i) => {
+      const [x, y] = place(i), away = (x - at[0]) ** 2 + (y - at[1]) ** 2;
+      if (away < least) [best, least] = [i, away];
+    });
+    tip.hidden = best < 0;
+    if (best < 0) return;
+    const [x, y] = place(best);
+    const between = k === data.k && data.points.between.includes(best) ? ", between clusters" : "";
+    tip.textContent = `${data.points.ids[best]}: cluster ${data.points.clusters[k - 1][best]}${between}`;
+    tip.style.left = `${(100 * x) / 560}%`;
+    tip.style.top = `${(box.height * y) / 320}px`;
+    tip.classList.toggle("left", x > 280);
   }
 
+  // What each cluster is like, a rule for it, and whether it holds.
+  function drawClusters() {
+    const list = $("clusters");
+    list.replaceChildren();
+    const words = data.differences && data.differences[k - 1].words, closely = data.closely[k];
+    data.sizes[k - 1].forEach((size, c) => {
+      const card = put(list, "li"), head = put(card, "h4");
+      mark(head, c);
+      head.append(` Cluster ${c}: ${size.toLocaleString("en")} ${size === 1 ? "row" : "rows"}`);
+      if (words) put(card, "p", `${words[c][0].toUpperCase()}${words[c].slice(1)}.`, "like");
+      if (!closely || k === 1) return;
+      if (closely.rules[c]) {
+        const [text, precision, coverage] = closely.rules[c], rule = put(card, "p", "Rule: ");
+        put(rule, "code", text);
+        rule.append(`. ${Math.round(100 * precision)} % of the rows it names are in the cluster; it names ${Math.round(100 * coverage)} % of the cluster.`);
+      }
+      const sound = put(card, "p", closely.sound[c]), between = closely.between[c];
+      if (closely.unsound.includes(c)) sound.className = "unsound";
+      sound.append(between ? ` ${between.toLocaleString("en")} of its rows ${between === 1 ? "sits" : "sit"} between clusters.` : " None of its rows sits between clusters.");
+    });
+    const near = Object.keys(data.closely).join(", ");
+    $("closely").textContent = closely || !near ? "" : `Rules, and whether clusters hold, were worked out for k = ${near} only. --k ${k}, or with_k(${k}, X), does it for ${k}.`;
+  }
+
+  // Columns by the part of their variance that the clusters explain; in their own order for one.
+  function ranked() {
+    const all = data.columns.map((_, j) => j), parts = data.differences && data.differences[k - 1].explained;
+    return parts ? all.sort((a, b) => parts[b] - parts[a] || a - b) : all;
+  }
   function drawProfiles() {
-    const table = $("profiles");
+    const table = $("profiles"), order = ranked();
     table.replaceChildren();
     const head = table.createTHead().insertRow();
-    for (const name of ["cluster", "rows", ...data.columns]) cell(head, "th", name).scope = "col";
+    for (const name of ["cluster", "rows"]) put(head, "th", name).scope = "col";
+    for (const j of order) {
+      const part = data.differences && k > 1 ? ` · ${Math.round(100 * data.differences[k - 1].explained[j])} %` : "";
+      put(head, "th", data.columns[j] + part).scope = "col";
+    }
     const body = table.createTBody();
-    for (const c of bySize()) {
-      const row = body.insertRow(), first = cell(row, "th", "");
+    data.sizes[k - 1].forEach((size, c) => {
+      const row = body.insertRow(), first = put(row, "th");
       first.scope = "row";
-      const mark = document.createElementNS(SVG, "svg");
-      mark.setAttribute("viewBox", "-5 -5 10 10");
-      mark.setAttribute("aria-hidden", "true");
-      mark.style.cssText = "width: 0.9em; height: 0.9em; display: inline-block; background: none; vertical-align: -0.1em";
-      add(mark, "path", { d: "M0,0" + SHAPES[c % SHAPES.length](3.4), fill: COLOURS[c % COLOURS.length] });
-      first.append(mark, ` ${c}`);
-      cell(row, "td", data.sizes[k - 1][c].toLocaleString("en"));
-      data.centers[k - 1][c].forEach((value, j) => {
-        const node = cell(row, "td", short(value)), z = data.scores[k - 1][c][j];
+      mark(first, c);
+      first.append(` ${c}`);
+      put(row, "td", size.toLocaleString("en"));
+      for (const j of order) {
+        const node = put(row, "td", short(data.centers[k - 1][c][j])), z = data.scores[k - 1][c][j];
         const strength = Math.min(45, Math.round(Math.abs(z) * 22));
         node.style.background = `color-mix(in srgb, ${z > 0 ? "#3d9bd9" : "#e08a3c"} ${strength}%, var(--paper))`;
+      }
+    });
+  }
+
+  // The columns that tell most: of each cluster the middle, the middle half and nine tenths.
+  function drawSpreads() {
+    const place = $("spreads");
+    if (!place) return;
+    place.replaceChildren();
+    const { first, quantiles, explained } = data.differences[k - 1];
+    first.forEach((j, nth) => {
+      const figure = put(place, "figure"), high = Math.max(14, Math.min(30, 150 / k)), bottom = 8 + high * k;
+      const svg = add(figure, "svg", { id: `column-${nth + 1}`, role: "img", viewBox: `0 0 360 ${bottom + 26}` });
+      const all = quantiles[nth].flat(), low = Math.min(...all), span = Math.max(...all) - low || 1;
+      const x = (v) => 34 + (306 * (v - low)) / span;
+      for (let i = 0; i <= 2; i++) {
+        const v = low + (span * i) / 2;
+        add(svg, "line", { x1: x(v), x2: x(v), y1: 4, y2: bottom, stroke: "var(--line)" });
+        add(svg, "text", { x: x(v), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, tick(v, span));
+      }
+      quantiles[nth].forEach(([a, b, c, d, e], own) => {
+        const y = 8 + high * (own + 0.5), thick = Math.min(12, 0.6 * high);
+        add(svg, "text", { x: 22, y: y + 4, "text-anchor": "end" }, own);
+        add(svg, "line", { x1: x(a), x2: x(e), y1: y, y2: y, stroke: colour(own), "stroke-width": 2 });
+        add(svg, "rect", { x: x(b), y: y - thick / 2, width: Math.max(2, x(d) - x(b)), height: thick, fill: colour(own), "fill-opacity": 0.75 });
+        add(svg, "line", { x1: x(c), x2: x(c), y1: y - thick / 2 - 2, y2: y + thick / 2 + 2, stroke: "var(--ink)", "stroke-width": 2 });
+      });
+      const part = k > 1 ? `: the clusters explain ${Math.round(100 * explained[j])} % of its variance` : "";
+      svg.setAttribute("aria-label", `${data.columns[j]} in each cluster${part}.`);
+      put(figure, "figcaption", `${data.columns[j]}${part}.`);
+      savable(figure);
+    });
+  }
+
+  // Who goes where from k - 1 to k and from k to k + 1.
+  function drawFlow() {
+    const svg = $("flow");
+    svg.replaceChildren();
+    const ks = [k - 1, k, k + 1].filter((each) => each >= 1 && each <= last), n = data.sizes[0][0];
+    const gap = Math.min(10, 120 / (k + 1)), scale = (280 - gap * (ks.at(-1) - 1)) / n, tops = {};
+    const x = (own) => 60 + (420 * ks.indexOf(own)) / Math.max(1, ks.length - 1);
+    const stack = (own, order) => {
+      let top = 28 + (280 - scale * n - gap * (own - 1)) / 2;
+      tops[own] = [];
+      for (const c of order) {
+        tops[own][c] = top;
+        top += scale * data.sizes[own - 1][c] + gap;
+      }
+    };
+    // Clusters lie where most of their rows come from, so that few bands cross.
+    const weigh = (own, other, pairs) => {
+      const sums = data.sizes[own - 1].map(() => [0, 0]);
+      for (const [c, e, rows] of pairs) {
+        sums[c][0] += rows;
+        sums[c][1] += rows * (tops[other][e] + (scale * data.sizes[other - 1][e]) / 2);
+      }
+      stack(own, sums.map((_, c) => c).sort((a, b) => sums[a][1] / sums[a][0] - sums[b][1] / sums[b][0]));
+    };
+    stack(k, data.sizes[k - 1].map((_, c) => c));
+    if (ks.includes(k - 1)) weigh(k - 1, k, data.flows[k - 2].rows);
+    if (ks.includes(k + 1)) weigh(k + 1, k, data.flows[k - 1].rows.map(([c, e, rows]) => [e, c, rows]));
+    for (const from of ks.slice(0, -1)) {
+      const left = [...tops[from]], right = [...tops[from + 1]], a = x(from) + 14, b = x(from + 1), half = (a + b) / 2;
+      const order = [...data.flows[from - 1].rows].sort((p, q) => tops[from][p[0]] - tops[from][q[0]] || tops[from + 1][p[1]] - tops[from + 1][q[1]]);
+      for (const [c, e, rows] of order) {
+        const h = scale * rows, y = left[c], z = right[e];
+        const band = add(svg, "path", { d: `M${a},${y}C${half},${y} ${half},${z} ${b},${z}v${h}C${half},${z + h} ${half},${y + h} ${a},${y + h}z`, fill: colour(c), "fill-opacity": 0.4 });
+        add(band, "title", {}, `${rows.toLocaleString("en")} rows from cluster ${c} of ${from} to cluster ${e} of ${from + 1}`);
+        left[c] += h;
+        right[e] += h;
+      }
+    }
+    for (const own of ks) {
+      add(svg, "text", { x: x(own) + 7, y: 16, "text-anchor": "middle" }, `k = ${own}`);
+      data.sizes[own - 1].forEach((size, c) => {
+        const y = tops[own][c], h = Math.max(1, scale * size), first = own === ks[0];
+        add(svg, "rect", { x: x(own), y, width: 14, height: h, fill: colour(c) });
+        if (h + gap > 9) add(svg, "text", { x: first ? x(own) - 5 : x(own) + 19, y: y + h / 2 + 4, "text-anchor": first ? "end" : "start", fill: "var(--ink)" }, c);
       });
     }
+    const words = ks.slice(0, -1).map((own) => data.flows[own - 1].words).join(" ");
+    $("flows").textContent = words;
+    svg.setAttribute("aria-label", `How clusters split and join. ${words}`);
   }
 
   function show(wanted) {
-    k = Math.max(1, Math.min(data.sizes.length, wanted));
+    k = Math.max(1, Math.min(last, wanted));
     $("k").value = String(k);
     $("fewer").disabled = k === 1;
-    $("more").disabled = k === data.sizes.length;
-    const sizes = bySize().map((c) => data.sizes[k - 1][c].toLocaleString("en"));
+    $("more").disabled = k === last;
+    const sizes = data.sizes[k - 1].map((size) => size.toLocaleString("en"));
     $("said").textContent = `k = ${k}${k === data.k ? " (chosen)" : ""}: ${data.measures.agreement ? `expected agreement ${data.measures.agreement[k - 1].toFixed(2)}; ` : ""}BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
     drawCurve();
     drawScatter();
+    drawClusters();
     drawProfiles();
+    drawSpreads();
+    if (last > 1) drawFlow();
   }
 
   if ($("download") && "DecompressionStream" in window) $("download").addEventListener("click", download);
   else if ($("download")) $("download").hidden = true;
+  if ($("scatter")) {
+    for (const kind of ["pointermove", "pointerdown"]) $("scatter").addEventListener(kind, point);
+    $("scatter").addEventListener("pointerleave", () => ($("pointed").hidden = true));
+  }
   $("k").addEventListener("change", (event) => show(Number(event.target.value)));
   $("measure").addEventListener("change", drawCurve);
   $("fewer").addEventListener("click", () => show(k - 1));
   $("more").addEventListener("click", () => show(k + 1));
+  document.querySelectorAll("figure").forEach(savable);
   show(k);
 })();

@@ -1,10 +1,7 @@
 """The page of a report: what it shows, and `write_report`, which writes it."""
 
-import json
 import platform
-import zlib
-from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from importlib.resources import files
@@ -15,29 +12,14 @@ import numpy as np
 
 from edfkmeans._atomic import atomic_write
 from edfkmeans._extras import needs
-from edfkmeans._spreadsheets import harmless
 from edfkmeans.choosing.resampling import N_RESAMPLES
-from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.profiles import principal_axes, scores, spread
-from edfkmeans.rows.checks import check_numeric
-from edfkmeans.rows.units import Floats
+from edfkmeans.profiles import check_shown
+from edfkmeans.report.content import MEASURES, content
 from edfkmeans.selection import AMBIGUOUS, Selection
+from edfkmeans.soundness import Soundness, assess_several, worth_a_look
 
-# Rows in the scatter plot: more would hide each other, and make the page large.
-SHOWN_ROWS = 1200
-# Columns in the profiles, as many as a screen is wide.
-SHOWN_COLUMNS = 24
-# Characters that the clusters of all rows may take in the page, for all k together.
-_MOST_CHARACTERS = 1_200_000
 # Rows in the list of ambiguous ones.
 SHOWN_AMBIGUOUS = 20
-_MEASURES = {
-    "agreement": ("expected agreement", "higher is better"),
-    "bic": ("BIC", "lower is better"),
-    "silhouette_above": ("silhouette above reference", "higher is better"),
-    "dof": ("degrees of freedom", ""),
-    "inertia": ("inertia", "falls with every cluster"),
-}
 
 
 def write_report(
@@ -52,6 +34,8 @@ def write_report(
     notes: Sequence[str] = (),
     command: str | None = None,
     n_rows: int | None = None,
+    soundness: Mapping[int, Soundness] | None = None,
+    progress: bool = False,
 ) -> None:
     """Write a report as one HTML file that needs no network.
 
@@ -76,6 +60,11 @@ def write_report(
         How to get the same answer again.
     n_rows : int, optional
         Number of rows in all, where X is a sample of them.
+    soundness : mapping of int to Soundness, optional
+        How sound the clusters are, for the k that are looked at closely; found out by default for
+        `edfkmeans.soundness.worth_a_look`, which draws rows again and fits them.
+    progress : bool
+        Show a progress bar meanwhile.
 
     Examples
     --------
@@ -90,20 +79,10 @@ def write_report(
     ...     "petal width (cm)" in file.read_text(encoding="utf-8")
     True
     """
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(needs("A report", "jinja2", "report")) from error
+    templates()  # to learn before the work that they are missing
     values = None
     if X is not None:
-        if names is None and hasattr(X, "columns"):
-            names = [str(name) for name in X.columns]
-        values = check_numeric(X)
-        if len(values) != selection.path.n_samples:
-            raise ValueError(
-                f"X has {len(values)} rows, but the selection was made with "
-                f"{selection.path.n_samples}. Give the same X."
-            )
+        values, names = check_shown(selection, X, names)
         if np.isnan(selection.ambiguity).any():
             selection = selection.with_k(selection.k, X)
     d = selection.centers.shape[1]
@@ -115,28 +94,54 @@ def write_report(
         ids = range(1, selection.path.n_samples + 1)
     if len(ids) != selection.path.n_samples:
         raise ValueError(f"ids has {len(ids)} entries, but X has {selection.path.n_samples} rows.")
-    here = files("edfkmeans.report")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string((here / "page.html").read_text(encoding="utf-8"))
-    text = template.render(
+    if soundness is None:
+        ks = worth_a_look(selection)
+        soundness = {}
+        if values is not None:
+            soundness = assess_several(selection, values, ks, random_state=0, progress=progress)
+    text = rendered(
+        "page",
         title=title,
         selection=selection,
         n_rows=n_rows or selection.path.n_samples,
         n_resamples=N_RESAMPLES,
         sure=_sure(selection),
         shares=_shares(selection),
-        measures={k: v for k, v in _MEASURES.items() if k in selection.table},
-        data=_data(selection, values, list(names), ids, restore),
+        measures={k: v for k, v in MEASURES.items() if k in selection.table},
+        data=content(selection, values, names, ids, restore, soundness),
+        soundness=soundness,
         ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
         notes=notes,
         command=command,
-        versions=_versions(),
-        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=(here / "page.css").read_text(encoding="utf-8"),
-        script=(here / "page.js").read_text(encoding="utf-8"),
     )
     with atomic_write(file) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def templates() -> Any:
+    """Import what fills templates, which is installed on request."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(needs("A report", "jinja2", "report")) from error
+    return jinja2
+
+
+def rendered(name: str, **details: Any) -> str:
+    """Fill the template of a page; its style and scripts go into it."""
+    jinja2 = templates()
+    here = files("edfkmeans.report")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string((here / f"{name}.html").read_text(encoding="utf-8"))
+    scripts = ("figures.js", f"{name}.js")
+    text: str = template.render(
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        scripts=[(here / script).read_text(encoding="utf-8") for script in scripts],
+        versions=_versions(),
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        **details,
+    )
+    return text
 
 
 def _sure(selection: Selection) -> list[tuple[int, float, float, str]]:
@@ -155,97 +160,6 @@ def _shares(selection: Selection) -> list[tuple[int, int]]:
         return []
     ordered = selection.resamples.sort_values(ascending=False, kind="stable")
     return [(int(str(k)), round(100 * float(share))) for k, share in ordered.items()]
-
-
-def _data(
-    selection: Selection,
-    X: Any,
-    names: list[str],
-    ids: Sequence[Any],
-    restore: Callable[[Any], Any] | None,
-) -> dict[str, Any]:
-    """Collect what the script draws from: small, whatever the number of rows and columns."""
-    path, ks = selection.path, range(1, selection.k_max + 1)
-    columns = _telling_columns(path)
-    data: dict[str, Any] = {
-        "k": selection.k,
-        "others": [candidate.k for candidate in selection.candidates],
-        "measures": {
-            name: [_number(value) for value in selection.table[name]]
-            for name in _MEASURES
-            if name in selection.table
-        },
-        "labels": {name: " – ".join(filter(None, words)) for name, words in _MEASURES.items()},
-        "sizes": [path.sizes(k).tolist() for k in ks],
-        "columns": [names[j] for j in columns],
-        "hidden": len(names) - len(columns),
-        "centers": [],
-        "scores": [],
-        "points": None,
-        "rows": None,
-    }
-    for k in ks:
-        centers = path.centers(k)
-        if restore is not None:
-            centers = np.asarray(restore(centers), np.float64)
-        data["centers"].append(_short(centers[:, columns]))
-        data["scores"].append(_short(scores(path, k)[:, columns], 2))
-    if X is not None:
-        data["points"] = _points(selection, X)
-    if path.kept_rows is None:
-        data["rows"] = _rows(selection, ids)
-    return data
-
-
-def _rows(selection: Selection, ids: Sequence[Any]) -> dict[str, Any] | None:
-    """Pack the ids and the clusters of all rows for every k; None where that takes too much room.
-
-    Rows that have been together for all k look alike, so that zlib packs them well.
-    """
-    ks = range(1, selection.k_max + 1)
-    labels = np.stack([selection.path.labels(k) for k in ks], axis=1)
-    numbered = isinstance(ids, range)
-    names = [] if numbered else [harmless(str(name)) for name in ids]
-    packed = {
-        "id": harmless(str(getattr(ids, "name", None) or "row")),
-        "ids": _packed(json.dumps(names).encode()),
-        "labels": _packed(labels.astype("<u2").tobytes()),
-    }
-    return packed if sum(map(len, packed.values())) <= _MOST_CHARACTERS else None
-
-
-def _packed(content: bytes) -> str:
-    return b64encode(zlib.compress(content, 9)).decode("ascii")
-
-
-def _telling_columns(path: KMeansPath) -> list[int]:
-    """Find the columns in which the clusters of the finest fit differ most, in their order."""
-    return sorted(np.argsort(-spread(path), kind="stable")[:SHOWN_COLUMNS].tolist())
-
-
-def _points(selection: Selection, X: Any) -> dict[str, Any]:
-    """Place a sample of the rows on two principal components, with their clusters for every k."""
-    path = selection.path
-    n = len(X)
-    rows = np.arange(n)
-    if n > SHOWN_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(n, SHOWN_ROWS, replace=False))
-    many = X if n <= 20_000 else X[np.sort(np.random.default_rng(1).choice(n, 20_000, False))]
-    axes, shares = principal_axes(many)
-    places = np.asarray((X[rows] - X.mean(axis=0, dtype=np.float64)) @ axes, np.float64)
-    if places.shape[1] == 1:  # one column: spread the rows over the height, by their order
-        places = np.column_stack([places, np.linspace(-1, 1, len(rows)) * np.ptp(places) / 4])
-    size = float(np.abs(places).max()) or 1.0
-    ambiguity = selection.ambiguity
-    order = np.argsort(-ambiguity, kind="stable")[: max(1, n // 20)]
-    between = np.isin(rows, order[ambiguity[order] > AMBIGUOUS])
-    return {
-        "rows": n,
-        "places": np.round(1000 * places / size).astype(int).tolist(),
-        "between": np.flatnonzero(between).tolist(),
-        "clusters": [path.labels(k)[rows].tolist() for k in range(1, selection.k_max + 1)],
-        "explained": [round(100 * float(share)) for share in shares],
-    }
 
 
 def _ambiguous(selection: Selection, ids: Sequence[Any]) -> list[dict[str, Any]]:
@@ -267,11 +181,3 @@ def _ambiguous(selection: Selection, ids: Sequence[Any]) -> list[dict[str, Any]]
 def _versions() -> list[tuple[str, str]]:
     names = ("edfkmeans", "numpy", "scipy", "scikit-learn", "numba")
     return [("Python", platform.python_version()), *((n, metadata.version(n)) for n in names)]
-
-
-def _number(value: float) -> float | None:
-    return float(f"{value:.7g}") if np.isfinite(value) else None
-
-
-def _short(values: Floats, digits: int = 4) -> list[list[float]]:
-    return [[float(f"{value:.{digits}g}") for value in row] for row in values]

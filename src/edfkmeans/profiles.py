@@ -1,0 +1,356 @@
+"""Profiles: what makes the clusters differ, in numbers and in words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from edfkmeans._streams import Purpose, stream
+from edfkmeans.fits.path import KMeansPath
+from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.units import Floats, Values
+from edfkmeans.selection import Selection
+
+Restore = Callable[[Any], Any]
+Mask = npt.NDArray[np.bool_]
+
+# Standard deviations of a column that a cluster's mean is above or below that of all rows, from
+# which on it is called high or low, and very high or very low.
+HIGH, VERY_HIGH = 0.5, 1.5
+# Columns in a description, and columns that rules are made of: the ones that tell most.
+_NAMED, _IN_RULES = 3, 8
+# Conditions in a rule, and what each further one must add to be worth reading.
+_CONDITIONS, _WORTH = 3, 0.01
+# Means this small beside the largest mean of their column are rounding errors.
+_ROUNDING = 1e-12
+# Rows of a cluster and of all others that a rule is looked for in; it is measured on all rows.
+_ROWS_INSIDE, _ROWS_OUTSIDE = 5_000, 15_000
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a rule: a column is above a value, or at most that."""
+
+    column: str
+    above: bool
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.column} {'>' if self.above else '<='} {self.value:.12g}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Conditions that tell a cluster from the others, and how well they do.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        All of them hold for a row that the rule names.
+    precision : float
+        Part of the rows that the rule names that are in the cluster.
+    coverage : float
+        Part of the rows of the cluster that the rule names.
+    """
+
+    conditions: tuple[Condition, ...]
+    precision: float
+    coverage: float
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One cluster: how many rows it has, what it is like, and a rule for it, if there is one."""
+
+    cluster: int
+    size: int
+    description: str
+    rule: Rule | None
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Profiles:
+    """What makes the clusters of one fit differ.
+
+    Attributes
+    ----------
+    k : int
+    explained : Series
+        For every column the part of its variance that the clusters explain, the highest first.
+    means : DataFrame of shape (k, n_features)
+        The mean of every column in every cluster, columns in the same order, in the units shown.
+    clusters : tuple of Profile
+        The clusters in words and rules, the largest first.
+    """
+
+    k: int
+    explained: pd.Series
+    means: pd.DataFrame
+    clusters: tuple[Profile, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain numbers, words and lists, ready for JSON."""
+        return {
+            "columns": [
+                {"name": str(name), "explained": float(part)}
+                for name, part in self.explained.items()
+            ],
+            "clusters": [_as_dict(profile) for profile in self.clusters],
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"Profiles of {self.k} clusters; columns by the variance explained:"]
+        lines += [f"{name}: {100 * part:.0f} %" for name, part in self.explained.head(5).items()]
+        for each in self.clusters:
+            lines.append(f"cluster {each.cluster} ({each.size} rows): {each.description}")
+            if each.rule is not None:
+                lines.append(
+                    f"  {each.rule} (precision {each.rule.precision:.2f}, "
+                    f"coverage {each.rule.coverage:.2f})"
+                )
+        return "\n  ".join(lines)
+
+
+def describe(
+    selection: Selection,
+    X: Any,
+    k: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    restore: Restore | None = None,
+) -> Profiles:
+    """Tell what makes the clusters differ.
+
+    Columns are ranked by the part of their variance that the clusters explain. A cluster is
+    described by the columns in which its mean is far from that of all rows: half a standard
+    deviation or more is "high" or "low", one and a half "very high" or "very low". A rule of at
+    most three conditions comes from a shallow decision tree that tells the cluster from the other
+    rows; its precision and coverage are counted over all rows.
+
+    Parameters
+    ----------
+    selection : Selection
+    X : array-like of shape (n_samples, n_features)
+        The data that were given to `select_k`.
+    k : int, optional
+        The fit to look at, by default the chosen one.
+    names : sequence of str, optional
+        The columns; by default those of the data frame that was clustered, or their numbers.
+    restore : callable, optional
+        Brings rows into the units to show means and rules in, column by column, such as
+        ``inverse_transform`` of the scaler that X comes from.
+
+    Returns
+    -------
+    Profiles
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edfkmeans import select_k
+    >>> from edfkmeans.profiles import describe
+    >>> X = load_iris(as_frame=True).data
+    >>> found = describe(select_k(X, 8, random_state=0), X, k=3)
+    >>> found.explained.round(2).head(2)
+    petal length (cm)    0.94
+    petal width (cm)     0.90
+    dtype: float64
+    >>> print(found.clusters[1].description)
+    low petal length (cm), low petal width (cm), low sepal length (cm)
+    >>> rule = found.clusters[1].rule
+    >>> len(rule.conditions), rule.precision, rule.coverage
+    (1, 1.0, 1.0)
+    """
+    k = selection.k if k is None else check_whole("k", k, 1)
+    if k > selection.k_max:
+        raise ValueError(f"k={k} is more than k_max={selection.k_max}. Give a smaller k.")
+    values, names = check_shown(selection, X, names)
+    path = selection.path
+    parts = explained(path, k, values)
+    order = np.argsort(-parts, kind="stable")
+    shown = shown_centers(path, k, restore)
+    ordered = [names[j] for j in order]
+    words = descriptions(path, k, values, names)
+    rules: list[Rule | None] = [None] * k
+    if k > 1:
+        chosen = order[:_IN_RULES]
+        labels = path.labels(k)
+        rules = [_rule(values, labels == c, chosen, names, restore) for c in range(k)]
+    sizes = path.sizes(k).tolist()
+    return Profiles(
+        k=k,
+        explained=pd.Series(parts[order], index=ordered),
+        means=pd.DataFrame(shown[:, order], columns=ordered).rename_axis("cluster"),
+        clusters=tuple(Profile(c, sizes[c], words[c], rules[c]) for c in range(k)),
+    )
+
+
+def check_shown(
+    selection: Selection, X: Any, names: Sequence[str] | None
+) -> tuple[Values, list[str]]:
+    """Return the rows of a selection as a matrix, and the names of its columns."""
+    if names is None:
+        names = [str(name) for name in getattr(X, "columns", selection.columns)]
+    values = check_numeric(X)
+    if len(values) != selection.path.n_samples:
+        raise ValueError(
+            f"X has {len(values)} rows, but the selection was made with "
+            f"{selection.path.n_samples}. Give the same X."
+        )
+    d = selection.centers.shape[1]
+    if len(names) != d:
+        raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
+    return values, list(names)
+
+
+def shown_centers(path: KMeansPath, k: int, restore: Restore | None) -> Floats:
+    """Return the centres in the units to show; what is 0 but for rounding is 0."""
+    both = [path.centers(k), path.centers(path.k_max)]
+    if restore is not None:
+        both = [np.asarray(restore(centers), np.float64) for centers in both]
+    shown, finest = both
+    return np.where(np.abs(shown) < _ROUNDING * np.abs(finest).max(axis=0), 0.0, shown)
+
+
+def explained(path: KMeansPath, k: int, values: Values) -> Floats:
+    """Return the part of every column's variance that the clusters explain, from 0 to 1."""
+    variance = values.var(axis=0, dtype=np.float64)
+    weights = path.sizes(k) / path.n_samples
+    centers = path.centers(k)
+    between = weights @ (centers - weights @ centers) ** 2
+    return np.where(variance > 0, np.minimum(between / np.where(variance > 0, variance, 1.0), 1), 0)
+
+
+def descriptions(path: KMeansPath, k: int, values: Values, names: Sequence[str]) -> list[str]:
+    """Say of every cluster in which columns it is high or low, the farthest first."""
+    if k == 1:
+        return ["all rows"]
+    spread = values.std(axis=0, dtype=np.float64)
+    away = path.centers(k) - values.mean(axis=0, dtype=np.float64)
+    away = away / np.where(spread > 0, spread, 1.0)
+    return [_description(row, names) for row in away]
+
+
+def _description(away: Floats, names: Sequence[str]) -> str:
+    words = []
+    for j in np.argsort(-np.abs(away), kind="stable")[:_NAMED]:
+        if abs(away[j]) >= HIGH:
+            very = "very " if abs(away[j]) >= VERY_HIGH else ""
+            words.append(f"{very}{'high' if away[j] > 0 else 'low'} {names[j]}")
+    return ", ".join(words) or "near the mean in every column"
+
+
+def quantiles(values: Values, labels: Labels, k: int, levels: Sequence[float]) -> Floats:
+    """Return quantiles of the columns in every cluster, as an array (k, levels, columns)."""
+    order = np.argsort(labels, kind="stable")
+    parts = np.split(values[order], np.cumsum(np.bincount(labels, minlength=k))[:-1])
+    found = [np.quantile(np.asarray(part, np.float64), levels, axis=0) for part in parts]
+    return np.stack(found)
+
+
+def _rule(
+    values: Values,
+    inside: Mask,
+    columns: npt.NDArray[np.intp],
+    names: Sequence[str],
+    restore: Restore | None,
+) -> Rule | None:
+    """Find the best short rule for a cluster among the nodes of a shallow tree."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = stream(0, Purpose.RULES)
+    drawn = []
+    for rows, most in ((inside, _ROWS_INSIDE), (~inside, _ROWS_OUTSIDE)):
+        numbers = np.flatnonzero(rows)
+        many = len(numbers) > most
+        drawn.append(np.sort(rng.choice(numbers, most, replace=False)) if many else numbers)
+    seen = np.concatenate(drawn)
+    tree = DecisionTreeClassifier(max_depth=_CONDITIONS, class_weight="balanced", random_state=0)
+    nodes = tree.fit(values[np.ix_(seen, columns)], inside[seen]).tree_
+    best: tuple[float, dict[tuple[int, bool], float], Mask] | None = None
+    waiting: list[tuple[int, dict[tuple[int, bool], float], Mask]] = [
+        (0, {}, np.ones(len(values), np.bool_))
+    ]
+    while waiting:
+        node, limits, named = waiting.pop()
+        if limits and named.any():
+            hits = int((named & inside).sum())
+            f1 = 2 * hits / (int(named.sum()) + int(inside.sum()))
+            if hits and (best is None or f1 - _WORTH * len(limits) > best[0]):
+                best = (f1 - _WORTH * len(limits), limits, named)
+        if nodes.children_left[node] < 0:
+            continue
+        j = int(columns[nodes.feature[node]])
+        threshold = float(nodes.threshold[node])
+        above = values[:, j] > threshold
+        # A second limit on the same side of a column takes the place of the first.
+        for child, side, rows in (
+            (nodes.children_right[node], True, above),
+            (nodes.children_left[node], False, ~above),
+        ):
+            waiting.append((int(child), limits | {(j, side): threshold}, named & rows))
+    if best is None:
+        return None
+    _, limits, named = best
+    hits = int((named & inside).sum())
+    return Rule(
+        tuple(
+            Condition(names[j], side, _short_limit(values, j, threshold, restore))
+            for (j, side), threshold in limits.items()
+        ),
+        precision=hits / int(named.sum()),
+        coverage=hits / int(inside.sum()),
+    )
+
+
+def _short_limit(values: Values, j: int, threshold: float, restore: Restore | None) -> float:
+    """Return the shortest number that parts the values of a column as a threshold does."""
+    column = values[:, j]
+    above = column > threshold
+    ends = np.array([column[~above].max(), column[above].min()], np.float64)
+    low, high = map(float, restored(ends[:, None], [j], values, restore)[:, 0])
+    middle = low + (high - low) / 2
+    for digits in range(1, 17):
+        short = float(f"{middle:.{digits}g}")
+        if low <= short < high:
+            return short
+    return middle
+
+
+def restored(
+    points: Floats, columns: Sequence[int], values: Values, restore: Restore | None
+) -> Floats:
+    """Bring values of some columns into the units to show; the other columns are at their means."""
+    if restore is None:
+        return points
+    rows = np.tile(values.mean(axis=0, dtype=np.float64), (len(points), 1))
+    rows[:, columns] = points
+    return np.asarray(restore(rows), np.float64)[:, columns]
+
+
+def _as_dict(profile: Profile) -> dict[str, Any]:
+    rule = profile.rule
+    return {
+        "cluster": profile.cluster,
+        "size": profile.size,
+        "description": profile.description,
+        "rule": None
+        if rule is None
+        else {
+            "text": str(rule),
+            "conditions": [
+                {"column": each.column, "above": each.above, "value": each.value}
+                for each in rule.conditions
+            ],
+            "precision": rule.precision,
+            "coverage": rule.coverage,
+        },
+    }

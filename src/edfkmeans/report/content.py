@@ -1,0 +1,203 @@
+"""Content: what the script of a report draws from, small whatever the number of rows."""
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from edfkmeans._spreadsheets import harmless
+from edfkmeans.fits.flow import flow
+from edfkmeans.fits.profiles import principal_axes, scores, spread
+from edfkmeans.profiles import describe, descriptions, explained, quantiles, restored, shown_centers
+from edfkmeans.rows.units import Floats, Values
+from edfkmeans.selection import AMBIGUOUS, Selection
+from edfkmeans.soundness import Soundness
+
+Restore = Callable[[Any], Any]
+
+# Rows in the scatter plot: more would hide each other, and make the page large.
+SHOWN_ROWS = 1200
+# Columns in the profiles, as many as a screen is wide, and those whose distributions are drawn.
+SHOWN_COLUMNS, DRAWN_COLUMNS = 24, 6
+# What is drawn of a distribution: its middle, its middle half, and nine tenths of it.
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Characters that the clusters of all rows may take in the page, for all k together.
+_MOST_CHARACTERS = 1_200_000
+MEASURES = {
+    "agreement": ("expected agreement", "higher is better"),
+    "bic": ("BIC", "lower is better"),
+    "silhouette_above": ("silhouette above reference", "higher is better"),
+    "dof": ("degrees of freedom", ""),
+    "inertia": ("inertia", "falls with every cluster"),
+}
+
+
+def content(
+    selection: Selection,
+    values: Values | None,
+    names: Sequence[str],
+    ids: Sequence[Any],
+    restore: Restore | None,
+    sound: Mapping[int, Soundness],
+) -> dict[str, Any]:
+    """Collect what the script draws from."""
+    path, ks = selection.path, range(1, selection.k_max + 1)
+    columns = _telling_columns(selection, values)
+    data: dict[str, Any] = {
+        "k": selection.k,
+        "others": [candidate.k for candidate in selection.candidates],
+        "measures": {
+            name: [_number(value) for value in selection.table[name]]
+            for name in MEASURES
+            if name in selection.table
+        },
+        "labels": {name: " – ".join(filter(None, words)) for name, words in MEASURES.items()},
+        "sizes": [path.sizes(k).tolist() for k in ks],
+        "columns": [names[j] for j in columns],
+        "hidden": len(names) - len(columns),
+        "centers": [],
+        "scores": [],
+        "flows": [_flow(selection, k) for k in ks[:-1]],
+        "points": None,
+        "rows": None,
+        "differences": None,
+        "closely": {},
+    }
+    for k in ks:
+        data["centers"].append(_short(shown_centers(path, k, restore)[:, columns]))
+        data["scores"].append(_short(scores(path, k)[:, columns], 2))
+    if values is not None:
+        data["points"] = _points(selection, values, ids)
+        data["differences"] = _differences(selection, values, names, columns, restore)
+        data["closely"] = {
+            str(k): _closely(selection, values, names, restore, each) for k, each in sound.items()
+        }
+    if path.kept_rows is None:
+        data["rows"] = _rows(selection, ids)
+    return data
+
+
+def _telling_columns(selection: Selection, values: Values | None) -> list[int]:
+    """Find the columns in which the clusters differ most, in their order.
+
+    Without the rows, or with one cluster, those in which the clusters of the finest fit do.
+    """
+    path = selection.path
+    if values is None or selection.k == 1:
+        telling = spread(path)
+    else:
+        telling = explained(path, selection.k, values)
+    return sorted(np.argsort(-telling, kind="stable")[:SHOWN_COLUMNS].tolist())
+
+
+def _differences(
+    selection: Selection,
+    values: Values,
+    names: Sequence[str],
+    columns: list[int],
+    restore: Restore | None,
+) -> list[dict[str, Any]]:
+    """Tell for every k what the clusters are like, and draw the columns that tell most."""
+    path, found = selection.path, []
+    for k in range(1, selection.k_max + 1):
+        parts = explained(path, k, values)[columns]
+        first = np.argsort(-parts, kind="stable")[:DRAWN_COLUMNS].tolist()
+        drawn = [columns[j] for j in first]
+        spreads = quantiles(values[:, drawn], path.labels(k), k, LEVELS)
+        points = restored(spreads.reshape(-1, len(drawn)), drawn, values, restore)
+        found.append(
+            {
+                "words": descriptions(path, k, values, names),
+                "explained": [round(float(part), 4) for part in parts],
+                "first": first,
+                # by column, cluster and level
+                "quantiles": [
+                    _short(column) for column in np.moveaxis(points.reshape(spreads.shape), 2, 0)
+                ],
+            }
+        )
+    return found
+
+
+def _closely(
+    selection: Selection,
+    values: Values,
+    names: Sequence[str],
+    restore: Restore | None,
+    sound: Soundness,
+) -> dict[str, Any]:
+    """Give the rules and the soundness of the clusters for a k that is looked at closely."""
+    profiles = describe(selection, values, sound.k, names=names, restore=restore)
+    return {
+        "rules": [
+            each.rule and [str(each.rule), each.rule.precision, each.rule.coverage]
+            for each in profiles.clusters
+        ],
+        "sound": list(sound.words),
+        "unsound": list(sound.unsound),
+        "between": [int(count) for count in sound.table["between"]],
+    }
+
+
+def _flow(selection: Selection, k: int) -> dict[str, Any]:
+    """List the rows that go from cluster to cluster, as [from, to, rows], and say it in words."""
+    found = flow(selection.path, k)
+    cells = np.argwhere(found.counts > 0).tolist()
+    return {"rows": [[c, e, int(found.counts[c, e])] for c, e in cells], "words": found.words}
+
+
+def _rows(selection: Selection, ids: Sequence[Any]) -> dict[str, Any] | None:
+    """Pack the ids and the clusters of all rows for every k; None where that takes too much room.
+
+    Rows that have been together for all k look alike, so that zlib packs them well.
+    """
+    ks = range(1, selection.k_max + 1)
+    labels = np.stack([selection.path.labels(k) for k in ks], axis=1)
+    numbered = isinstance(ids, range)
+    names = [] if numbered else [harmless(str(name)) for name in ids]
+    packed = {
+        "id": harmless(str(getattr(ids, "name", None) or "row")),
+        "ids": _packed(json.dumps(names).encode()),
+        "labels": _packed(labels.astype("<u2").tobytes()),
+    }
+    return packed if sum(map(len, packed.values())) <= _MOST_CHARACTERS else None
+
+
+def _packed(content: bytes) -> str:
+    return b64encode(zlib.compress(content, 9)).decode("ascii")
+
+
+def _points(selection: Selection, X: Values, ids: Sequence[Any]) -> dict[str, Any]:
+    """Place a sample of the rows on two principal components, with their clusters for every k."""
+    path = selection.path
+    n = len(X)
+    rows = np.arange(n)
+    if n > SHOWN_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(n, SHOWN_ROWS, replace=False))
+    many = X if n <= 20_000 else X[np.sort(np.random.default_rng(1).choice(n, 20_000, False))]
+    axes, shares = principal_axes(many)
+    places = np.asarray((X[rows] - X.mean(axis=0, dtype=np.float64)) @ axes, np.float64)
+    if places.shape[1] == 1:  # one column: spread the rows over the height, by their order
+        places = np.column_stack([places, np.linspace(-1, 1, len(rows)) * np.ptp(places) / 4])
+    size = float(np.abs(places).max()) or 1.0
+    between = selection.ambiguity[rows] > AMBIGUOUS
+    named = list(ids)
+    return {
+        "rows": n,
+        "places": np.round(1000 * places / size).astype(int).tolist(),
+        "ids": [str(named[row]) for row in rows],
+        "between": np.flatnonzero(between).tolist(),
+        "clusters": [path.labels(k)[rows].tolist() for k in range(1, selection.k_max + 1)],
+        "explained": [round(100 * float(share)) for share in shares],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.7g}") if np.isfinite(value) else None
+
+
+def _short(values: Floats, digits: int = 4) -> list[list[float]]:
+    return [[float(f"{value:.{digits}g}") for value in row] for row in values]

@@ -1,0 +1,166 @@
+"""What makes clusters differ: columns, words, rules."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive
+from conftest import blobs
+from edfkmeans import KMeansPath, fit_path, select_k
+from edfkmeans.profiles import describe, explained, quantiles
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Three groups: apart in `a`, two of them apart in `b`, nothing in `noise`."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1, 2], [60, 50, 40])
+    frame = pd.DataFrame(
+        {
+            "noise": rng.normal(size=150),
+            "b": np.array([0.0, 0.0, 6.0])[kind] + rng.normal(size=150),
+            "a": np.array([0.0, 10.0, 20.0])[kind] + rng.normal(size=150),
+            "same": np.ones(150),
+        }
+    )
+    path = KMeansPath.from_labels(frame, {k: np.minimum(kind, k - 1) for k in (2, 3)} | {
+        4: np.where((kind == 2) & (frame["noise"] > 0), 3, kind)
+    })  # fmt: skip
+    return select_k(frame, path=path, method="naive").with_k(3, frame), frame
+
+
+def test_explained_variance_equals_plain_loops(wine):
+    path = fit_path(wine[:, :4], 5, random_state=0)
+    for k in (1, 2, 5):
+        expected = naive.explained_variance(wine[:, :4].tolist(), path.labels(k).tolist())
+        np.testing.assert_allclose(explained(path, k, wine[:, :4]), expected, atol=1e-12)
+
+
+def test_columns_are_ranked_and_clusters_named(found):
+    selection, frame = found
+    profiles = describe(selection, frame)
+    assert list(profiles.explained.index) == ["a", "b", "noise", "same"]
+    assert profiles.explained["a"] > 0.9 > profiles.explained["b"] > 0.5
+    assert profiles.explained["same"] == 0
+    assert [each.size for each in profiles.clusters] == [60, 50, 40]
+    words = [each.description for each in profiles.clusters]
+    assert words[0].startswith("low a")
+    assert words[2].startswith("very high b") or words[2].startswith("high b")
+    assert all("noise" not in each and "same" not in each for each in words)
+    assert list(profiles.means.columns) == list(profiles.explained.index)
+    text = repr(profiles)
+    assert "cluster 0 (60 rows): low a" in text
+    assert "precision 1.00" in text
+
+
+def test_a_mean_of_zero_is_shown_as_zero(found):
+    """Standardised and back, 0 becomes 1e-17 or so, which no reader wants to see."""
+    _, frame = found
+    rare = frame[["a"]].assign(rare=0.1 * (np.arange(150) % 150 >= 110), small=3e-7)
+    rare.loc[149, "small"] = 4e-7
+    mean, std = rare.mean().to_numpy(), rare.std().to_numpy()
+    X = (rare - mean) / std
+    labels = {2: (rare["rare"] > 0).astype(int), 3: np.repeat([0, 1, 2], [60, 50, 40])}
+    selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
+    for k in (1, 2):
+        means = describe(selection.with_k(k, X), X, restore=lambda rows: rows * std + mean).means
+        plain = rare.groupby(labels[2]).mean() if k == 2 else rare.mean().to_frame().T
+        np.testing.assert_allclose(means[rare.columns], plain, rtol=1e-9)
+        assert (means["small"] > 0).all()
+    assert means["rare"].tolist() == [0.0, pytest.approx(0.1)]
+
+
+def named_by(rule, frame):
+    """The rows for which the conditions hold as they are written."""
+    rows = np.ones(len(frame), bool)
+    for each in rule.conditions:
+        above = frame[each.column].to_numpy() > each.value
+        rows &= above if each.above else ~above
+    return rows
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_rules_are_as_right_as_they_say(found, k):
+    selection, frame = found
+    for each in describe(selection, frame, k).clusters:
+        inside = selection.path.labels(k) == each.cluster
+        rows = named_by(each.rule, frame)
+        assert (rows & inside).sum() / rows.sum() == pytest.approx(each.rule.precision)
+        assert (rows & inside).sum() / inside.sum() == pytest.approx(each.rule.coverage)
+        assert each.rule.precision > 0.95
+        assert len(each.rule.conditions) <= 3
+
+
+def test_rules_of_overlapping_clusters_are_as_right_as_they_say():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    selection = select_k(frame, path=fit_path(frame, 6, random_state=0), method="naive")
+    for each in describe(selection, frame, 5).clusters:
+        rows, inside = named_by(each.rule, frame), selection.path.labels(5) == each.cluster
+        assert (rows & inside).sum() / rows.sum() == pytest.approx(each.rule.precision)
+        assert (rows & inside).sum() / inside.sum() == pytest.approx(each.rule.coverage)
+
+
+def test_rules_and_means_are_in_the_units_to_show(found):
+    selection, frame = found
+    profiles = describe(selection, frame, restore=lambda rows: np.exp(np.asarray(rows)))
+    shown = np.exp(frame)
+    for each in profiles.clusters:
+        inside = selection.labels == each.cluster
+        rows = named_by(each.rule, shown)
+        assert (rows & inside).sum() / rows.sum() == pytest.approx(each.rule.precision)
+    means = np.exp(selection.centers[:, [2, 1, 0, 3]])
+    np.testing.assert_allclose(profiles.means, means)
+
+
+def test_limits_are_short(found):
+    selection, frame = found
+    rules = [each.rule for each in describe(selection, frame).clusters]
+    values = [each.value for rule in rules for each in rule.conditions]
+    assert all(len(f"{value:.12g}") <= 4 for value in values), values
+
+
+def test_one_cluster_has_neither_rule_nor_difference(found):
+    selection, frame = found
+    profiles = describe(selection, frame, 1)
+    assert profiles.clusters[0].rule is None
+    assert profiles.clusters[0].description == "all rows"
+    assert profiles.explained.max() == 0
+
+
+def test_a_cluster_at_the_mean_of_every_column_is_said_to_be():
+    X, kind = blobs(3, n=30, d=2)
+    X[:, 1] = np.random.default_rng(0).normal(size=len(X))
+    kind = np.argsort(np.argsort(X[:, 0])) // 30
+    labels = {2: kind > 0, 3: kind, 4: np.where(np.arange(90) == 0, 3, kind)}
+    selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
+    words = [each.description for each in describe(selection, X, 3).clusters]
+    assert words.count("near the mean in every column") == 1
+
+
+def test_it_can_be_written_as_json(found):
+    selection, frame = found
+    content = json.loads(json.dumps(describe(selection, frame).to_dict()))
+    assert [each["name"] for each in content["columns"]] == ["a", "b", "noise", "same"]
+    assert content["clusters"][0]["rule"]["conditions"][0]["column"] in ("a", "b")
+    assert json.dumps(describe(selection, frame, 1).to_dict()["clusters"][0]["rule"]) == "null"
+
+
+def test_quantiles_are_those_of_every_cluster():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(50, 2)), rng.integers(0, 3, 50).astype(np.int32)
+    made = quantiles(X, labels, 3, (0.25, 0.5))
+    for c in range(3):
+        np.testing.assert_allclose(made[c], np.quantile(X[labels == c], (0.25, 0.5), axis=0))
+
+
+def test_messages(found):
+    selection, frame = found
+    with pytest.raises(ValueError, match="k=9 is more than k_max=3"):
+        describe(selection, frame, 9)
+    with pytest.raises(ValueError, match="X has 5 rows, but the selection was made with 150"):
+        describe(selection, frame[:5])
+    with pytest.raises(ValueError, match="names has 1 entries, but X has 4 columns"):
+        describe(selection, frame, names=["a"])
