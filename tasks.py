@@ -67,7 +67,9 @@ class Environment:
         if not self.python.exists():
             call(sys.executable, "-m", "venv", self.folder)
         if locked:
-            self.pip("--require-hashes", "-r", lock)
+            # The lock is complete. Left to resolve, pip takes the newest version of what is asked
+            # for with an extra (coverage[toml]), and a release of that breaks the lock.
+            self.pip("--no-deps", "--require-hashes", "-r", lock)
         else:
             print(
                 f"Not from {lock.relative_to(ROOT)}, {self._why()}: the newest versions.",
