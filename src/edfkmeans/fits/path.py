@@ -1,7 +1,7 @@
 """KMeansPath: the best fit found for every k."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,12 @@ class KMeansPath:
     n_samples, n_features : int
         Rows, and columns that vary.
     fits : str
-        How the fits were found: "best", "paper", or "given" for `from_labels`.
+        How the fits were found: "best", "paper", "given" for `from_labels`, or the name of the
+        estimator that made them.
+    failed : mapping of int to str
+        The k for which that estimator failed, and why. What the path holds for them is the
+        clustering of one less with a cluster cut in two, so that curves have no holes; it is never
+        chosen.
 
     Examples
     --------
@@ -62,6 +67,7 @@ class KMeansPath:
     """The same fits of the rows of the sample; None where that is all rows."""
     products: Floats | None = None
     """Sums of the products of columns over all rows, where a pass has made them by the way."""
+    failed: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def k_max(self) -> int:
@@ -103,6 +109,7 @@ class KMeansPath:
             inertia=self.inertia[:last],
             _fits=self._fits[:last],
             _sample=self._sample and self._sample.up_to(k_max),
+            failed={k: why for k, why in self.failed.items() if k <= k_max + 1},
         )
 
     def sizes(self, k: int) -> Sizes:
@@ -252,6 +259,7 @@ def path_of(
     kind: str,
     sample: KMeansPath | None = None,
     products: Floats | None = None,
+    failed: Mapping[int, str] | None = None,
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
     return KMeansPath(
@@ -265,6 +273,7 @@ def path_of(
         kept_rows=rows.kept(),
         _sample=sample,
         products=products,
+        failed=failed or {},
     )
 
 

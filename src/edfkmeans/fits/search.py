@@ -8,6 +8,7 @@ from edfkmeans._streams import seed_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
+from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
 from edfkmeans.fits.fit import order_by_size, renumbered
 from edfkmeans.fits.passes import fits_in_sample, refine
 from edfkmeans.fits.path import KMeansPath, path_of
@@ -28,11 +29,12 @@ def fit_path(
     *,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> KMeansPath:
-    """Fit k-means for k = 1 .. k_max + 1.
+    """Fit k-means for k = 1 .. k_max + 1, or another clusterer.
 
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
     (Lloyd's algorithm, which most libraries stop at, does not promise that.) With more than 131072
@@ -56,6 +58,13 @@ def fit_path(
         several of each tried. "paper": the best of some starts from random distinct rows.
     n_init : int, optional
         Number of chains, by default 2, or of random starts for each k, by default 10.
+    clusterer : estimator, optional
+        Fitted in place of k-means: any estimator as scikit-learn has them with a parameter
+        ``n_clusters`` or ``n_components``, or a pipeline that ends with one, such as
+        ``GaussianMixture(covariance_type="diag")``. It is cloned for every k from 2 on, and given a
+        seed where its own random_state is None. A k for which it fails, or makes another number of
+        clusters, is left out of the choice with a warning; `KMeansPath.failed` says why. X must be
+        in memory, and `fits` and `n_init` left out.
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
@@ -76,10 +85,20 @@ def fit_path(
     >>> path = fit_path(X, k_max=10, random_state=0)
     >>> path.labels(3).shape, path.centers(3).shape, int(path.sizes(3).sum())
     ((178,), (3, 13), 178)
+
+    >>> from sklearn.mixture import GaussianMixture
+    >>> mixtures = fit_path(X, 10, clusterer=GaussianMixture(covariance_type="diag"),
+    ...                     random_state=0)
+    >>> mixtures
+    KMeansPath(k=1..10 and a pilot of 11, n=178, d=13, fits='GaussianMixture')
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    asked = Clusterer.of(clusterer, X, fits, n_init)
     rows = open_rows(X, seed, n_jobs, progress)
-    return fit_rows(rows, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress)
+    return fit_rows(
+        rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, n_jobs=n_jobs,
+        progress=progress,
+    )  # fmt: skip
 
 
 def fit_rows(
@@ -89,6 +108,7 @@ def fit_rows(
     *,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Clusterer | None = None,
     n_jobs: int = 1,
     progress: bool = False,
 ) -> KMeansPath:
@@ -101,6 +121,7 @@ def fit_rows(
     # What X is usually asked for has the same fits, however much more is asked for.
     k_first = usual_k_max(rows) + 1
     steps = {"best": count_steps(n, k_max + 1, n_init, k_first), "paper": k_max + 1}[fits]
+    steps = k_max if clusterer is not None else steps
     with progress_bar(progress, "fitting", steps, "fit") as bar:
 
         def report(k: int, inertia: float) -> None:
@@ -108,12 +129,16 @@ def fit_rows(
                 bar.set_postfix(k=k, inertia=f"{rows.units.squared(inertia):.6g}", refresh=False)
                 bar.update()
 
-        if fits == "best":
+        if clusterer is not None:
+            found, failed = clusterer.fits(sample.values, k_max + 1, seed, n_jobs, report)
+        elif fits == "best":
             found = chain_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
         else:
             found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
     if sample is rows:
-        return path_of(rows, [renumbered(fit, order_by_size(fit)) for fit in found], fits)
+        kind, failed = (fits, {}) if clusterer is None else (clusterer.name, failed)
+        found = [renumbered(fit, order_by_size(fit)) for fit in found]
+        return path_of(rows, found, kind, failed=failed)
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]
@@ -124,6 +149,7 @@ def fit_rows(
 
 def check_k_max(rows: Rows, k_max: int | None, least: int = 1) -> int:
     """Return the k_max to use: the one given if X supports it, else one that suits X."""
+    refuse_estimator("k_max", k_max)
     if k_max is None:
         purpose = "choose a number of clusters"
         check_distinct(rows.sample.values, 4, purpose, rows.looked_at)
