@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import FITS, Fits, Method
+from edfkmeans._choices import FITS, Fits, Method, Metric
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
@@ -24,6 +24,7 @@ from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
+from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats
@@ -188,7 +189,7 @@ class Selection:
         path, bic = self.path, self.table["bic"].to_numpy()
         rows = path.kept_rows
         if X is not None:
-            rows = open_rows(X, sample_seed(path, 0))
+            rows = open_rows(X, sample_seed(path, 0), metric=path.metric)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -276,6 +277,7 @@ class Selection:
             "advice": list(self.advice),
             "method": self.method,
             "rule": self.rule,
+            "metric": self.path.metric,
             "n_samples": self.path.n_samples,
             "n_features": self.path.n_features,
             "sizes": self.path.sizes(self.k).tolist(),
@@ -532,6 +534,7 @@ def select_k(
     fits: Fits = "best",
     n_init: int | None = None,
     clusterer: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
     path: KMeansPath | None = None,
@@ -570,7 +573,7 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, clusterer, n_jobs, progress
+    fits, n_init, clusterer, metric, n_jobs, progress
         See `fit_path`. What the judge knows it has learned from k-means; of other clusterers it has
         seen none.
     random_state : int, RandomState, Generator or None
@@ -580,8 +583,8 @@ def select_k(
         memory, and with other methods about the fits.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
-        then, `fits` and `n_init` play no part, and k_max is the path's unless lower; `clusterer`
-        must be left out.
+        then, `fits` and `n_init` play no part, k_max is the path's unless lower and the metric is
+        the path's; `clusterer` must be left out.
 
     Returns
     -------
@@ -611,9 +614,10 @@ def select_k(
             "resample=True fits parts of the rows again by k-means, which says nothing of "
             "clusterings of one's own. Leave path or clusterer out, or resample."
         )
-    asked = asked_clusterer(clusterer, X, fits, n_init, path)
+    metric = check_metric(metric, path)
+    asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())
@@ -627,8 +631,8 @@ def select_k(
         longest = max(k_max, usual_k_max(rows)) if beyond else k_max
         fits_seed = STEADY if beyond else seed
         path = fit_rows(
-            rows, longest, fits_seed, fits=fits, n_init=n_init, clusterer=asked, n_jobs=n_jobs,
-            progress=progress,
+            rows, longest, fits_seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric,
+            n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
     else:
         k_max = check_path(path, rows, k_max)
@@ -641,6 +645,8 @@ def select_k(
     table = table_of(path, curve)
     columns = column_names(X, len(path.centers(1)[0]))
     findings = findings_of(rows.sample.values, columns)
+    if metric == "cosine":  # what is done to single columns is not done to directions
+        findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
     return Selection(
         k=curve.k,
         chosen=curve.k,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 from rich.console import Console
 
+from edfkmeans import _choices as choices
 from edfkmeans._extras import needs
 from edfkmeans.cli import options
 
@@ -32,8 +33,13 @@ def check_rule(method: options.Method, rule: options.Rule) -> None:
         )
 
 
+def usual_scale(metric: choices.Metric) -> choices.Scale:
+    """Return how columns are scaled unless told: those of directions are left as they are."""
+    return "none" if metric == "cosine" else "standard"
+
+
 def check_streamed(
-    engine: str, labels: Path | None, scale: options.Scale, given: dict[str, Any]
+    engine: str, labels: Path | None, scale: choices.Scale, given: dict[str, Any]
 ) -> None:
     """Refuse what is only done to rows in memory: `given` by the names of the options."""
     for option, value in {**given, f"--scale {scale}": scale in ("robust", "log")}.items():
@@ -63,7 +69,7 @@ def open_table(
     engine: str,
     columns: list[str] | None,
     drop: list[str] | None,
-    scale: options.Scale,
+    scale: choices.Scale,
     jobs: int | None,
     why: str = "",
 ) -> "Prepared":
@@ -101,7 +107,7 @@ def open_table(
 
 
 def _in_chunks(
-    file: str, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
+    file: str, columns: list[str] | None, drop: list[str] | None, scale: choices.Scale
 ) -> Any:
     from edfkmeans.cli.columns import chosen_columns
     from edfkmeans.engines.dask_files import open_lazily, scaled
@@ -116,7 +122,7 @@ def _in_a_stream(
     file: str,
     columns: list[str] | None,
     drop: list[str] | None,
-    scale: options.Scale,
+    scale: choices.Scale,
     jobs: int | None,
 ) -> tuple[Any, tuple[str, ...]]:
     import pandas as pd
@@ -177,6 +183,9 @@ def answer(
     remarks = prepared.remarks
     if remarks is None:
         remarks = remarks_of(selection.findings, prepared.names, REMEDIES)
+    if selection.path.metric == "cosine":
+        prepared = replace(prepared, notes=(*prepared.notes, *selection.path.notes))
+        remarks = selection.column_remarks
     selection = replace(selection, columns=tuple(prepared.names), column_remarks=remarks)
     with room_told():
         places = outputs.write(selection, prepared, how["random_state"], command_line())

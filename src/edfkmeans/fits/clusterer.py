@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from edfkmeans._choices import Metric
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines import in_memory
 from edfkmeans.engines.threads import Threads
@@ -17,6 +18,7 @@ from edfkmeans.fits.descent import fit_from_centers
 from edfkmeans.fits.fit import Fit, fit_of_labels
 from edfkmeans.rows.arguments import some
 from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.units import Values
 
@@ -38,7 +40,9 @@ class Clusterer:
     raw: Values
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, fits: str, n_init: int | None) -> "Clusterer | None":
+    def of(
+        cls, estimator: Any, X: Any, fits: str, n_init: int | None, metric: Metric
+    ) -> "Clusterer | None":
         """Make sure that an estimator can be asked for k clusters; None for none."""
         if estimator is None:
             return None
@@ -54,7 +58,7 @@ class Clusterer:
                 f"clusterer={estimator!r} needs the rows in memory, and X is elsewhere. Give a "
                 "sample of the rows that fits."
             )
-        return cls(estimator, word, check_numeric(X))
+        return cls(estimator, word, in_metric(check_numeric(X), metric))
 
     @property
     def name(self) -> str:
@@ -130,7 +134,7 @@ class Clusterer:
 
 
 def asked_clusterer(
-    estimator: Any, X: Any, fits: str, n_init: int | None, path: Any
+    estimator: Any, X: Any, fits: str, n_init: int | None, metric: Metric, path: Any
 ) -> Clusterer | None:
     """Return the clusterer that is to be fitted, if any, having made sure that there is no path."""
     if estimator is not None and path is not None:
@@ -138,7 +142,7 @@ def asked_clusterer(
             f"path holds fits already, and clusterer={estimator!r} would make others. Leave one of "
             "them out."
         )
-    return Clusterer.of(estimator, X, fits, n_init)
+    return Clusterer.of(estimator, X, fits, n_init, metric)
 
 
 def refuse_estimator(name: str, value: Any) -> None:

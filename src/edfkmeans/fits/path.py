@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from edfkmeans import _html
+from edfkmeans._choices import FITS, METRICS, Metric
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.fits.fit import Fit, fit_of_labels, order_by_size, renumbered
-from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.arguments import check_one_of, check_whole
 from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels, Sizes, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats, Units
@@ -35,6 +38,8 @@ class KMeansPath:
     fits : str
         How the fits were found: "best", "paper", "given" for `from_labels`, or the name of the
         estimator that made them.
+    metric : str
+        "cosine" where rows were scaled to length one first, else "euclidean".
     failed : mapping of int to str
         The k for which that estimator failed, and why. What the path holds for them is the
         clustering of one less with a cluster cut in two, so that curves have no holes; it is never
@@ -68,6 +73,7 @@ class KMeansPath:
     products: Floats | None = None
     """Sums of the products of columns over all rows, where a pass has made them by the way."""
     failed: Mapping[int, str] = field(default_factory=dict)
+    metric: Metric = "euclidean"
 
     @property
     def k_max(self) -> int:
@@ -116,6 +122,16 @@ class KMeansPath:
         """Count the rows in each cluster of the fit with k clusters."""
         return self.fit(k).sizes.copy()
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done that is not the usual way, in words."""
+        notes = []
+        if self.metric == "cosine":
+            notes.append("Rows scaled to length one: only directions count (metric cosine).")
+        if self.fits not in (*FITS, "given"):
+            notes.append(f"Clusterings by {self.fits} in place of k-means.")
+        return tuple(notes)
+
     def _index(self, k: int) -> int:
         k = check_whole("k", k, 1)
         if k > self.k_max + 1:
@@ -128,7 +144,8 @@ class KMeansPath:
     def __repr__(self) -> str:
         return (
             f"KMeansPath(k=1..{self.k_max} and a pilot of {self.k_max + 1}, "
-            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r})"
+            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r}"
+            + (f", metric={self.metric!r})" if self.metric != "euclidean" else ")")
         )
 
     def _repr_html_(self) -> str:
@@ -144,7 +161,9 @@ class KMeansPath:
         return f"<div>{title}{_html.folded('The fits', fits)}</div>"
 
     @classmethod
-    def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
+    def from_labels(
+        cls, X: Any, labels: Mapping[int, Any], *, metric: Metric = "euclidean"
+    ) -> "KMeansPath":
         """Make a path from clusterings of one's own.
 
         Parameters
@@ -153,6 +172,8 @@ class KMeansPath:
         labels : mapping from k to the labels of the rows
             Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values; the path
             numbers the clusters by size, as every path does.
+        metric : {"euclidean", "cosine"}
+            See `fit_path`.
 
         Returns
         -------
@@ -170,7 +191,8 @@ class KMeansPath:
         >>> select_k(X, path=path).k
         3
         """
-        rows = read_rows(X)
+        check_one_of("metric", metric, METRICS)
+        rows = read_rows(in_metric(check_numeric(X), metric))
         if rows.n_features == 0:
             raise ValueError("X has 1 distinct row: there is nothing to cluster.")
         if not isinstance(labels, Mapping):
@@ -197,7 +219,7 @@ class KMeansPath:
                 )
             fit = fit_of_labels(rows.values, encoded, k)
             fits.append(renumbered(fit, order_by_size(fit)))
-        return path_of(rows, fits, "given")
+        return path_of(rows, fits, "given", metric=metric)
 
 
 def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
@@ -260,6 +282,7 @@ def path_of(
     sample: KMeansPath | None = None,
     products: Floats | None = None,
     failed: Mapping[int, str] | None = None,
+    metric: Metric = "euclidean",
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
     return KMeansPath(
@@ -274,6 +297,7 @@ def path_of(
         _sample=sample,
         products=products,
         failed=failed or {},
+        metric=metric,
     )
 
 

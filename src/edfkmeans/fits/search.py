@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from edfkmeans._choices import FITS, Fits
+from edfkmeans._choices import FITS, METRICS, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
 from edfkmeans.engines import open_rows
@@ -10,6 +10,7 @@ from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
 from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
 from edfkmeans.fits.fit import order_by_size, renumbered
+from edfkmeans.fits.narrow import narrow_fits
 from edfkmeans.fits.passes import fits_in_sample, refine
 from edfkmeans.fits.path import KMeansPath, path_of
 from edfkmeans.fits.starts import random_fits
@@ -30,6 +31,7 @@ def fit_path(
     fits: Fits = "best",
     n_init: int | None = None,
     clusterer: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -65,6 +67,13 @@ def fit_path(
         seed where its own random_state is None. A k for which it fails, or makes another number of
         clusters, is left out of the choice with a warning; `KMeansPath.failed` says why. X must be
         in memory, and `fits` and `n_init` left out.
+    metric : {"euclidean", "cosine"}
+        "cosine": every row is scaled to length one first, so that only directions count, as is
+        usual for embeddings; rows of zeros have none and are an error. Everything after that is
+        Euclidean: squared distances are then ``2 - 2 cos``, centres are means of such rows (not
+        scaled again), and degrees of freedom and criteria are those of these rows. Of rows with
+        many columns, chains look for fits among the principal components; every fit ends with all
+        columns.
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
@@ -93,10 +102,11 @@ def fit_path(
     KMeansPath(k=1..10 and a pilot of 11, n=178, d=13, fits='GaussianMixture')
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    asked = Clusterer.of(clusterer, X, fits, n_init)
-    rows = open_rows(X, seed, n_jobs, progress)
+    check_one_of("metric", metric, METRICS)
+    asked = Clusterer.of(clusterer, X, fits, n_init, metric)
+    rows = open_rows(X, seed, n_jobs, progress, metric)
     return fit_rows(
-        rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, n_jobs=n_jobs,
+        rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
 
@@ -109,10 +119,11 @@ def fit_rows(
     fits: Fits = "best",
     n_init: int | None = None,
     clusterer: Clusterer | None = None,
+    metric: Metric = "euclidean",
     n_jobs: int = 1,
     progress: bool = False,
 ) -> KMeansPath:
-    """Do what `fit_path` does, with rows that have been read."""
+    """Do what `fit_path` does, with rows that have been read, as the metric sees them."""
     check_one_of("fits", fits, FITS)
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     k_max = check_k_max(rows, k_max)
@@ -132,19 +143,20 @@ def fit_rows(
         if clusterer is not None:
             found, failed = clusterer.fits(sample.values, k_max + 1, seed, n_jobs, report)
         elif fits == "best":
-            found = chain_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
+            search = narrow_fits if metric == "cosine" else chain_fits
+            found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
         else:
             found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
     if sample is rows:
         kind, failed = (fits, {}) if clusterer is None else (clusterer.name, failed)
         found = [renumbered(fit, order_by_size(fit)) for fit in found]
-        return path_of(rows, found, kind, failed=failed)
+        return path_of(rows, found, kind, failed=failed, metric=metric)
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]
     refined, found = ([*map(renumbered, each, orders)] for each in (refined, found))
-    shown = path_of(sample, fits_in_sample(rows, refined, found), fits)
-    return path_of(rows, refined, fits, shown, products)
+    shown = path_of(sample, fits_in_sample(rows, refined, found), fits, metric=metric)
+    return path_of(rows, refined, fits, shown, products, metric=metric)
 
 
 def check_k_max(rows: Rows, k_max: int | None, least: int = 1) -> int:

@@ -111,7 +111,7 @@ def write_report(
         data=content(selection, values, names, ids, restore, soundness),
         soundness=soundness,
         ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
-        notes=notes,
+        notes=list(dict.fromkeys((*notes, *selection.path.notes))),
         command=command,
     )
     with atomic_write(file) as part:
