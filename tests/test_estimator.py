@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -83,11 +83,12 @@ def test_score_of_rows_elsewhere(wine):
 def test_grid_search_cross_validation_and_pipelines():
     X, truth = blobs(3)
     pipeline = make_pipeline(StandardScaler(), EDFKMeans(random_state=0))
-    assert cross_val_score(pipeline, X, cv=3).max() < 0
-    search = GridSearchCV(pipeline, {"edfkmeans__k_max": [2, 4]}, cv=3).fit(X)
+    parts = KFold(3, shuffle=True, random_state=0)
+    assert cross_val_score(pipeline, X, cv=parts).max() < 0
+    search = GridSearchCV(pipeline, {"edfkmeans__k_max": [2, 4]}, cv=parts).fit(X)
     assert search.best_params_ == {"edfkmeans__k_max": 4}
     by_truth = GridSearchCV(
-        EDFKMeans(random_state=0), {"k_max": [2, 4]}, cv=3, scoring="adjusted_rand_score"
+        EDFKMeans(random_state=0), {"k_max": [2, 4]}, cv=parts, scoring="adjusted_rand_score"
     ).fit(X, truth)
     assert by_truth.best_score_ == 1
     features = make_pipeline(EDFKMeans(random_state=0), LogisticRegression()).fit(X, truth)
