@@ -52,6 +52,7 @@ def main():
             clock, cores = time.perf_counter(), time.process_time()
             found = way()
             runs[name].append((time.perf_counter() - clock, time.process_time() - cores))
+            print(name, *runs[name][-1], flush=True)
             if name == "edfkmeans":
                 path = found
             else:
