@@ -16,10 +16,12 @@ from edfkmeans.fits.fit import Fit, fit_of_labels
 from edfkmeans.fits.starts import Report
 from edfkmeans.rows import look
 from edfkmeans.rows.assignments import Known
-from edfkmeans.rows.units import Values
+from edfkmeans.rows.units import Floats, Values
 
 # Columns for each component: with fewer, there is little to gain.
 _WIDE = 3
+# Columns: up to so many, their products are quickest, and exact.
+_EXACT = 1024
 # Moves per row: of more rows than a sample has, a fit ends when a sweep has no more.
 _ENOUGH = 1 / 2000
 
@@ -34,9 +36,7 @@ def narrow_fits(
     n, d = values.shape
     if min(n, d) < _WIDE * k_first:
         return chain_fits(values, k_last, n_chains, seed, n_jobs, report, k_first)
-    drawn = int(stream(seed, Purpose.COMPONENTS).integers(2**31 - 1))
-    axes = randomized_svd(values, k_first, n_iter=4, random_state=drawn)[2]
-    near = np.ascontiguousarray(values @ axes.T.astype(values.dtype))
+    near = np.ascontiguousarray(values @ _axes(values, k_first, seed).astype(values.dtype))
     found = chain_fits(near, k_last, n_chains, seed, n_jobs, report, k_first)
     enough = int(_ENOUGH * n) if n > look.SAMPLE else 0
     with Threads(n_jobs) as pool:
@@ -47,6 +47,15 @@ def narrow_fits(
 
         # Large k first: the longest tasks must not be the last ones.
         return pool.map(one, found[::-1])[::-1]
+
+
+def _axes(values: Values, count: int, seed: int) -> Floats:
+    """Return the first principal axes, one in every column."""
+    if values.shape[1] <= _EXACT:
+        products = np.asarray(values.T @ values, np.float64)
+        return np.linalg.eigh(products)[1][:, : -count - 1 : -1]
+    drawn = int(stream(seed, Purpose.COMPONENTS).integers(2**31 - 1))
+    return np.asarray(randomized_svd(values, count, n_iter=4, random_state=drawn)[2].T, np.float64)
 
 
 def _finished(values: Values, fit: Fit, enough: int) -> Fit:
