@@ -234,11 +234,14 @@ def test_the_twin_of_make_test():
         "test": "tasks.py test",
         "test LOCK=no": "tasks.py --no-lock test",
         "dist RELEASE=yes": "tasks.py dist --release",
+        "lock": "tasks.py lock",
+        "lock KEEP=yes": "tasks.py lock --keep",
     }.items(),
 )
 def test_make_calls_the_twin(target, command):
     # As from a shell, although make itself may run these tests, with variables of its own.
-    given = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "LOCK", "DATA", "OPTIONS", "RELEASE"}
+    given = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON"}
+    given |= {"LOCK", "DATA", "OPTIONS", "RELEASE", "KEEP"}
     plain = {name: value for name, value in os.environ.items() if name not in given}
     words = ["make", "-n", *target.split()]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=plain)
