@@ -113,3 +113,8 @@ def test_a_k_of_ones_own(table, tmp_path):
     assert run("select", table, *OPTIONS, *K_MAX, "--k", 5, "--quiet").output == "5\n"
     more = run("select", table, *OPTIONS, *K_MAX, "--k", 7)
     assert (more.exit_code, "--k 7 is more than --k-max 6." in more.output) == (2, True)
+    # Few rows have a lower bound by default, which is no bound for one's own choice.
+    assert run("select", table, *OPTIONS, "--k", 14, "--quiet").output == "14\n"
+    over = run("select", table, *OPTIONS, "--k", 500)
+    assert over.exit_code == 2
+    assert "--k 500 needs at least 501 distinct rows; the table has 60. Lower --k." in over.output

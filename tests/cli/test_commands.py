@@ -207,7 +207,7 @@ def test_one_column_works(tmp_path):
         (["--rule", "paper"], "--rule paper is for --method paper and --method naive"),
         (
             ["--k-max", 500],
-            "--k-max 500 needs at least 501 distinct rows; X has 120. Lower --k-max.",
+            "--k-max 500 needs at least 501 distinct rows; the table has 120. Lower --k-max.",
         ),
         (["--labels", "nowhere/l.csv"], "There is no folder nowhere to write l.csv to."),
         (["--plot", "."], ". is a folder. Name a file that is not there yet."),

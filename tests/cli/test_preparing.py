@@ -152,6 +152,11 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (FRAME, {"columns": ["hue"]}, "It has 'name', 'x', 'y', 'z'"),
         (FRAME, {"drop": ["name", "x", "y", "z"]}, "No column of f.csv is left"),
         (FRAME[["z"]], {}, "every column holds a single value"),
+        (
+            FRAME.assign(**{"name": list("ababa"), "name=b": 1.0}),
+            {"encode": True},
+            "--encode would make a second column 'name=b' of f.csv. Rename one",
+        ),
         (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
         (DATED, {}, "Turn dates \\('t'\\) into days with --dates, or leave them out"),
         (DATED, {"encode": True}, "Turn its dates into days with --dates"),

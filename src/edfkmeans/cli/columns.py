@@ -92,6 +92,12 @@ def inputs_of(
             refused.append(name)
     if refused:
         raise BadFileError(_refusal(frame, refused, encode, source))
+    made = [name for each in inputs for name in each.names]
+    twice = next((name for name in made if made.count(name) > 1), None)
+    if twice is not None:
+        raise BadFileError(
+            f"--encode would make a second column {twice!r} of {source}. Rename one in the file."
+        )
     if dated:
         told.append(
             f"Turned into days since 1970-01-01: {some(dated)} (--dates). Rows of about the same "
