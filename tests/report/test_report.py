@@ -139,7 +139,8 @@ def test_without_rows_and_with_one_column_or_cluster(tmp_path, wine):
     found = select_k(one, 5, method="combined", random_state=0)
     assert found.k == 1
     found.to_html(tmp_path / "one.html", one)
-    assert "None: with one cluster" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "None: with one cluster" in told(tmp_path / "one.html")
+    assert "in 80 rows and 1 column." in told(tmp_path / "one.html")
 
 
 def test_messages(tmp_path, wine):
