@@ -232,7 +232,8 @@ def told() -> Iterator[None]:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         if not isinstance(error, BadFileError):  # what the library calls X
             text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
-        stop(text[:1].upper() + text[1:])
+            text = re.sub(r"^the table", "The table", text)
+        stop(text)
 
 
 @contextmanager
