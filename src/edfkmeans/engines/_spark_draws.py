@@ -169,7 +169,7 @@ class Recipe:
         order = ids.to_series().reset_index(drop=True).sort_values(kind="stable").index.to_numpy()
         return rows[order], ids[order]
 
-    def _chosen(self, draw: "Draw") -> npt.NDArray[np.intp]:
+    def _chosen(self, draw: "Draw") -> Any:
         """Say which of the rows drawn are in the sample, and how often."""
         n, counts = self.n_rows, draw.counts
         if n <= self.size:
@@ -182,6 +182,7 @@ class Recipe:
             share = max(float(weights[others].sum()), 1.0)
             weights[others] *= (n - weights[common].sum()) / share
             weights[~common & ~others] = 0.0
+        # Every so many rows of all, in the order of the keys.
         ends = np.cumsum(weights)
         places = (np.arange(self.size) + 0.5) * (ends[-1] / self.size)
         return np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)

@@ -137,7 +137,8 @@ def with_ids(id: str, wanted: Any, batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow.compute as pc
 
     for batch in batches:
-        yield batch.filter(pc.is_in(batch.column(id), value_set=wanted))
+        own = batch.column(id)
+        yield batch.filter(pc.is_in(own, value_set=wanted.cast(own.type)))
 
 
 def kinds(label: str, batches: Iterable[Any]) -> Iterator[Any]:

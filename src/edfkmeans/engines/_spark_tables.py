@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import add
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -34,6 +35,7 @@ _NUMPY = {
     spark_types.DecimalType: np.float64,
 }
 _FILE = re.compile(r"\b[a-z][a-z0-9+.-]*:/[^\s,;\"'\]]+")
+_RAISED = re.compile(r"[A-Za-z]\w*(Error|Exception): ")
 _LEFT = (
     "The rows are in Spark, and were left there when this was pickled. Ask for them before, or "
     "give X again: EDFKMeans.predict(X), or select_k(X, path=result.path)."
@@ -160,6 +162,11 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def address(place: Path) -> str:
+    """Write the name of a file on this machine; without that, it may be anywhere for Spark."""
+    return f"file:///{place.absolute().as_posix().lstrip('/')}"
+
+
 def collected(frame: Any) -> Any:
     """Bring a DataFrame into memory; whatever happens, no job goes on when this has ended."""
     session = frame.sparkSession
@@ -185,7 +192,11 @@ def _told(error: Exception) -> Exception:
             "environment that PYSPARK_PYTHON names."
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reason = lines[0] if lines else type(error).__name__
+    # What a worker has to say stands at the end of its traceback.
+    raised = [line for line in lines if _RAISED.match(line)]
+    reason = raised[-1] if raised else lines[0] if lines else type(error).__name__
     file = _FILE.search(text)
     place = f" ({file.group().rstrip('.')})" if file else ""
-    return ChunkError(f"X could not be computed{place}: {reason} Repair it or leave it out.")
+    return ChunkError(
+        f"X could not be computed{place}: {reason.rstrip('.')}. Repair it or leave it out."
+    )

@@ -16,7 +16,7 @@ from pyspark.sql import types as spark_types
 from edfkmeans.engines import _spark_partitions as partitions
 from edfkmeans.engines._spark_draws import Census, Draw, Recipe, salt_of
 from edfkmeans.engines._spark_partitions import Chunk
-from edfkmeans.engines._spark_tables import Table, collected, quoted, table_of
+from edfkmeans.engines._spark_tables import Table, address, collected, quoted, table_of
 from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.rows import look
 from edfkmeans.rows.assignments import Column
@@ -189,7 +189,14 @@ class SparkRows(Rows):
         """Return the ids of all rows, in their order."""
         id = self._id("labels")
         ids = collected(self.table.rows.select(quoted(id))).to_pandas()
-        return pd.Index(ids[id]).sort_values()
+        ordered: pd.Index = pd.Index(ids[id]).sort_values()
+        if not ordered.is_unique:
+            again = ordered[ordered.duplicated()][0]
+            raise ValueError(
+                f"id={id!r} names several rows alike, such as {again!r}, and labels could be those "
+                "of any of them. Take a column that names every row once."
+            )
+        return ordered
 
     def _pairs(self, labels: Any, name: str) -> tuple[Any, str]:
         """Return a DataFrame of ids and labels, and what the labels are called there."""
@@ -257,8 +264,7 @@ def header(X: Any) -> pd.DataFrame:
 
 def write_labels(labels: SparkColumn, folder: str | Path) -> None:
     """Write labels as a folder of Parquet files, by Spark's workers, who must get at it."""
-    place = folder.absolute().as_uri() if isinstance(folder, Path) else folder
-    labels.frame.write.parquet(place)
+    labels.frame.write.parquet(address(folder) if isinstance(folder, Path) else folder)
 
 
 def _is_lazy(labels: Any) -> bool:

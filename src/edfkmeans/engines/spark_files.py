@@ -18,7 +18,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from edfkmeans.engines._spark_partitions import Chunk
-from edfkmeans.engines._spark_tables import Table, table_of
+from edfkmeans.engines._spark_tables import Table, address, table_of
 from edfkmeans.engines.spark import write_labels
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.checks import check_rows
@@ -101,8 +101,7 @@ def open_lazily(session: Any, name: str | Path) -> Any:
             return session.table(text)
         raise FileNotFoundError(f"There is no table or file {text}.")
     kind = _FORMATS.get(ending, "parquet")
-    # What begins with a slash may be anywhere for Spark.
-    place = Path(text).absolute().as_uri() if here else text
+    place = address(Path(text)) if here else text
     options: dict[str, Any] = {}
     if kind == "csv":
         separator = "\t" if ending == ".tsv" else ","
