@@ -1,7 +1,8 @@
 """Rows that do not fit in memory: time and memory of every engine, dask-ml beside it, the loss.
 
-Run with: python benchmarks/large.py FOLDER [engines[=ROWS]] [grow] [peers] [loss]
-          (all of them if none is named; ROWS is 10000000 unless it is given)
+Run with: python benchmarks/large.py FOLDER [engines[=ROWS]] [grow] [peers] [loss] [spark]
+                                     [mllib[=ROWS]]
+          (all of them if none is named; ROWS is 10000000 unless it is given, of mllib 1000000)
 
 FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `engines`: the same rows
 by every engine, each in a process of its own, arrow before and after dask. `grow`: 1e6 and 1e7 rows
@@ -9,7 +10,9 @@ of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: k 
 rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers,
 one after the other, ours before and after; the inertia of both recomputed. `loss`: inertia
 against that of the path in memory, on ten data sets that fit in the sample and on six of 300000
-rows that do not. The tables of docs/large_data.md are made anew at the end.
+rows that do not. `spark`: as `grow`, on two executors of Spark with 0.6 GB each; `mllib`: k = 2 ..
+16 by MLlib's KMeans and ClusteringEvaluator on the same executors, ours before and after. The
+tables of docs/large_data.md are made anew at the end.
 """
 
 import hashlib
@@ -23,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from common import RESULTS, alone, filled, peak_mb, save
+from large_spark import grow_spark, mllib, spark_tables
 
 COLUMNS = [f"x{j}" for j in range(16)]
 ROWS_PER_FILE = 100_000
@@ -57,6 +61,7 @@ WHEN = {
         "they do not, and lie in files that this machine can read",
     ),
     "dask": ("a dask array or data frame", "several machines are to share the work; Zarr"),
+    "spark": ("a `pyspark` DataFrame, a `Table` of one", "the rows are in Spark already"),
 }
 
 
@@ -367,7 +372,12 @@ def tables() -> dict[str, str]:
             f"| {row.data} | {row.n:,} x {row.d} | {row.k_last} | {_percent(row.mean_percent)} "
             f"| {_percent(row.worst_percent)} |"
         )
-    return {"engines": "\n".join(whens), "grow": grown, "peers": beside, "loss": "\n".join(lines)}
+    spark = [
+        read(name) if (RESULTS / f"{name}.csv").exists() else None
+        for name in ("large_spark", "large_mllib")
+    ]
+    own = {"engines": "\n".join(whens), "grow": grown, "peers": beside, "loss": "\n".join(lines)}
+    return own | spark_tables(*spark)
 
 
 def _percent(value: float) -> str:
@@ -391,6 +401,15 @@ def main(folder: str, *parts: str) -> None:
         save("large_peers", peers(Path(folder), 1_000_000), f"{command} peers")
     if not parts or "loss" in parts:
         save("large_loss", loss(), f"{command} loss")
+    if not parts or "spark" in parts:
+        rows = [alone(__file__, "spark", folder, n) for n in (1_000_000, 10_000_000)]
+        rows[1]["times_a_tenth_of_the_rows"] = rows[1]["seconds"] / rows[0]["seconds"]
+        save("large_spark", rows, f"{command} spark")
+    asked = [part for part in parts if part.startswith("mllib")]
+    if not parts or asked:
+        n = int(asked[0].partition("=")[2] or 1_000_000) if asked else 1_000_000
+        rows = mllib(parquet(Path(folder), n), n, K_MAX)
+        save("large_mllib", rows, f"{command} mllib={n}")
     if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
         PAGE.write_text(filled(PAGE.read_text(), tables()))
 
@@ -398,8 +417,12 @@ def main(folder: str, *parts: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         what, place, rows, *engine = sys.argv[2:]
-        measure = grow if what == "grow" else by_engine
-        print(json.dumps(measure(Path(place), *engine, int(rows))))
+        if what == "spark":
+            found = grow_spark(parquet(Path(place), int(rows)), int(rows), K_MAX)
+        else:
+            measure = grow if what == "grow" else by_engine
+            found = measure(Path(place), *engine, int(rows))
+        print(json.dumps(found))
     elif len(sys.argv) < 2:
         sys.exit(__doc__)
     else:
