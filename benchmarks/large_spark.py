@@ -39,24 +39,28 @@ def spark_cluster():
         session.stop()
 
 
-def children_peak_mb() -> float:
-    """Add up the peak memory of all processes that this one has started, and theirs."""
-    parents, peaks = {}, {}
+def of_children() -> tuple[float, float]:
+    """Return peak memory in MB and processor time of all processes below this one, added up."""
+    parents, taken = {}, {}
+    tick = os.sysconf("SC_CLK_TCK")
     for place in Path("/proc").glob("[0-9]*"):
         try:
             lines = (place / "status").read_text().splitlines()
+            times = (place / "stat").read_text().rpartition(")")[2].split()[11:15]
         except OSError:
             continue
         found = dict(line.split(":", 1) for line in lines if ":" in line)
+        peak = int(found.get("VmHWM", "0 kB").split()[0]) / 1024
         parents[int(place.name)] = int(found["PPid"])
-        peaks[int(place.name)] = int(found.get("VmHWM", "0 kB").split()[0]) / 1024
-    own, waiting = 0.0, [os.getpid()]
+        taken[int(place.name)] = peak, sum(map(int, times)) / tick
+    peaks = seconds = 0.0
+    waiting = [os.getpid()]
     while waiting:
         parent = waiting.pop()
-        below = [process for process, above in parents.items() if above == parent]
-        own += sum(peaks[process] for process in below)
-        waiting += below
-    return own
+        for process in [each for each, above in parents.items() if above == parent]:
+            peaks, seconds = peaks + taken[process][0], seconds + taken[process][1]
+            waiting.append(process)
+    return peaks, seconds
 
 
 def grow_spark(source: Path, n: int, k_max: int) -> dict:
@@ -69,7 +73,7 @@ def grow_spark(source: Path, n: int, k_max: int) -> dict:
         start = time.perf_counter()
         found = select_k(session.read.parquet(str(source)), k_max, random_state=0)
         seconds = time.perf_counter() - start
-        others = children_peak_mb()
+        others, _ = of_children()
     return {
         "n": n,
         "d": 16,
@@ -142,39 +146,3 @@ def inertia_of(source: Path, centers) -> float:
             np.minimum(best, ((rows - center) ** 2).sum(axis=1), out=best)
         total += best.sum()
     return float(total)
-
-
-def spark_tables(grown: pd.DataFrame | None, beside: pd.DataFrame | None) -> dict[str, str]:
-    """Make the tables about Spark; what was not measured says so."""
-    lines = [
-        "| rows | data | time | peak, Java and its workers | caller |",
-        "|---|---|---|---|---|",
-    ]
-    if grown is None:
-        lines.append("| not measured | | | | |")
-    else:
-        for row in grown.itertuples():
-            lines.append(
-                f"| {row.n:,} | {row.data_mb:.0f} MB | {row.seconds:.0f} s "
-                f"| {row.peak_mb_java_and_workers:.0f} MB | {row.peak_mb_caller:.0f} MB |"
-            )
-    tables = {"spark": "\n".join(lines)}
-    lines = ["| k | ours, recomputed | MLlib's, recomputed | above ours |", "|---|---|---|---|"]
-    if beside is None:
-        lines.append("| not measured | | | |")
-    else:
-        for row in beside.itertuples():
-            above = 100 * row.recomputed_mllib / row.recomputed_edfkmeans - 100
-            lines.append(
-                f"| {row.k} | {row.recomputed_edfkmeans:.5g} | {row.recomputed_mllib:.5g} "
-                f"| {above:.1f} % |"
-            )
-        one = beside.iloc[0]
-        lines += [
-            "",
-            f"Time for {int(one.n):,} rows: `select_k` took {one.seconds_edfkmeans_before:.0f} s "
-            f"before, and {one.seconds_edfkmeans_after:.0f} s after MLlib's "
-            f"{one.seconds_mllib_these_k:.0f} s for these {len(beside)} k.",
-        ]
-    tables["mllib"] = "\n".join(lines)
-    return tables
