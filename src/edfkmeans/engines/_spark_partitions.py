@@ -132,27 +132,27 @@ def columns(
         yield from whole.to_batches()
 
 
-def with_ids(id: str, wanted: Any, batches: Iterable[Any]) -> Iterator[Any]:
+def with_ids(wanted: Any, batches: Iterable[Any]) -> Iterator[Any]:
     """Keep the rows with some ids."""
     import pyarrow.compute as pc
 
     for batch in batches:
-        own = batch.column(id)
+        own = batch.column("id")
         yield batch.filter(pc.is_in(own, value_set=wanted.cast(own.type)))
 
 
-def kinds(label: str, batches: Iterable[Any]) -> Iterator[Any]:
+def kinds(batches: Iterable[Any]) -> Iterator[Any]:
     """Give the distinct labels of a partition."""
     seen = None
     for batch in batches:
-        column = batch.column(label)
+        column = batch.column("label")
         seen = column.unique() if seen is None else pa.concat_arrays([seen, column]).unique()
     if seen is not None:
-        yield pa.record_batch({label: seen})
+        yield pa.record_batch({"label": seen})
 
 
-def encoded(id: str, label: str, known: Any, name: str, batches: Iterable[Any]) -> Iterator[Any]:
+def encoded(known: Any, batches: Iterable[Any]) -> Iterator[Any]:
     """Turn labels into 0 .. k-1."""
     for batch in batches:
-        codes = np.searchsorted(known, np.asarray(batch.column(label).to_pandas()))
-        yield pa.record_batch({id: batch.column(id), name: codes.astype(np.int32)})
+        codes = np.searchsorted(known, np.asarray(batch.column("label").to_pandas()))
+        yield pa.record_batch({"id": batch.column("id"), "label": codes.astype(np.int32)})

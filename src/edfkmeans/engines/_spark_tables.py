@@ -101,17 +101,23 @@ class Table:
         return np.dtype(np.float32 if np.result_type(*types) == np.float32 else np.float64)
 
     @property
+    def names(self) -> list[str]:
+        """Names of the columns that are needed, the id being the first."""
+        return [*([self.id] if self.id else ()), *(self.columns or ()), *self.beside]
+
+    @property
     def reader(self) -> Reader:
         """How workers read the rows."""
-        return Reader((*(self.columns or ()), *self.beside), self.dtype, self.id, self.scale)
+        names = plain(self.names)
+        has_id = self.id is not None
+        return Reader(tuple(names[has_id:]), self.dtype, names[0] if has_id else None, self.scale)
 
     @cached_property
     def rows(self) -> Any:
-        """The DataFrame, with no more columns than are needed."""
+        """The DataFrame, with no more columns than are needed, under plain names."""
         if self.frame is None:
             raise ValueError(_LEFT)
-        wanted = (*([self.id] if self.id else ()), *(self.columns or ()), *self.beside)
-        return self.frame.select(*(quoted(name) for name in wanted))
+        return self.frame.select(*map(quoted, self.names)).toDF(*plain(self.names))
 
     def results(
         self, work: Work, title: str, together: Callable[[Any, Any], Any] = add
@@ -160,6 +166,11 @@ def table_of(X: Any, progress: bool = False) -> Table:
 def quoted(name: str) -> str:
     """Write the name of a column so that Spark does not read more into it."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def plain(names: Sequence[str]) -> list[str]:
+    """Return other names for columns: `mapInArrow` fails where there is a dot in one."""
+    return [f"c{j}" for j in range(len(names))]
 
 
 def address(place: Path) -> str:

@@ -60,21 +60,22 @@ class SparkColumn:
         """A DataFrame of Spark: the ids and the numbers; without ids, X and the numbers."""
         table = self.table
         rows = table.rows
-        kept = list(rows.schema.fields)
-        if table.id is not None:
-            kept = [field for field in kept if field.name == table.id]
+        kept = table.names if table.id is None else [table.id]
         names = self._names()
-        clash = [field.name for field in kept if field.name in names]
+        clash = [name for name in kept if name in names]
         if clash:
             raise ValueError(
                 f"X has a column {clash[0]!r}, which is what the result is called. Rename it first."
             )
-        kind = _SPARK[self.dtype.name]
+        own, kind = [f"value{j}" for j in range(len(names))], _SPARK[self.dtype.name]
         schema = spark_types.StructType(
-            [*kept, *(spark_types.StructField(name, kind) for name in names)]
+            [
+                *rows.schema.fields[: len(kept)],
+                *(spark_types.StructField(name, kind) for name in own),
+            ]
         )
-        work = partial(partitions.columns, table.reader, self.work, self.dtype, names)
-        return rows.mapInArrow(work, schema)
+        work = partial(partitions.columns, table.reader, self.work, self.dtype, own)
+        return rows.mapInArrow(work, schema).toDF(*kept, *names)
 
     def _names(self) -> list[str]:
         name = "cluster" if self.dtype.kind == "i" else "value"
@@ -137,7 +138,7 @@ class SparkRows(Rows):
 
     def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
         table = self.table
-        frame, names = table.rows, []
+        frame, names = table.frame, []
         found: list[tuple[Assignment, int]] = []
         for number, (name, each) in enumerate(labels.items()):
             own = f"edfkmeans label {number}"
@@ -155,15 +156,15 @@ class SparkRows(Rows):
         return replace(self, table=table), found
 
     def labels_of_sample(self, labels: Any) -> Labels:
-        id = self._id("labels")
+        self._id("labels")
         assert self.ids is not None
         if not _is_lazy(labels):
             codes = encode_labels(labels, self.n_samples, "labels")
             return codes[self._all_ids().get_indexer(self.ids)]
-        frame, label = self._pairs(labels, "labels")
-        work = partial(partitions.with_ids, id, pa.array(self.ids))
+        frame = self._pairs(labels, "labels")
+        work = partial(partitions.with_ids, pa.array(self.ids))
         there = collected(frame.mapInArrow(work, frame.schema)).to_pandas()
-        own = there.set_index(id)[label].reindex(self.ids)
+        own = there.set_index("id")["label"].reindex(self.ids)
         return encode_labels(own.to_numpy(), len(self.ids), "labels")
 
     def kept(self) -> Rows:
@@ -188,7 +189,7 @@ class SparkRows(Rows):
     def _all_ids(self) -> pd.Index:
         """Return the ids of all rows, in their order."""
         id = self._id("labels")
-        ids = collected(self.table.rows.select(quoted(id))).to_pandas()
+        ids = collected(self.table.frame.select(quoted(id))).to_pandas()
         ordered: pd.Index = pd.Index(ids[id]).sort_values()
         if not ordered.is_unique:
             again = ordered[ordered.duplicated()][0]
@@ -198,8 +199,8 @@ class SparkRows(Rows):
             )
         return ordered
 
-    def _pairs(self, labels: Any, name: str) -> tuple[Any, str]:
-        """Return a DataFrame of ids and labels, and what the labels are called there."""
+    def _pairs(self, labels: Any, name: str) -> Any:
+        """Return a DataFrame of `id` and `label`."""
         id = self._id(name)
         frame = labels.frame if isinstance(labels, SparkColumn) else labels
         others = [each for each in frame.columns if each != id]
@@ -208,7 +209,7 @@ class SparkRows(Rows):
                 f"{name} has the columns {', '.join(frame.columns)}, but must have {id!r} and one "
                 "for the labels."
             )
-        return frame, others[0]
+        return frame.select(quoted(id), quoted(others[0])).toDF("id", "label")
 
     def _codes(self, labels: Any, name: str, own: str) -> tuple[Any, int]:
         """Return a DataFrame of ids and labels 0 .. k-1, and k."""
@@ -217,16 +218,15 @@ class SparkRows(Rows):
             codes = encode_labels(labels, self.n_samples, name)
             table = pa.table({id: pa.array(self._all_ids()), own: codes})
             return self.table.frame.sparkSession.createDataFrame(table), int(codes.max()) + 1
-        frame, label = self._pairs(labels, name)
-        kind = spark_types.StructType([frame.schema[label]])
-        there = frame.mapInArrow(partial(partitions.kinds, label), kind)
-        found = collected(there).column(label).unique().to_pandas().to_numpy()
+        frame = self._pairs(labels, name)
+        there = frame.mapInArrow(partitions.kinds, spark_types.StructType([frame.schema["label"]]))
+        found = collected(there).column("label").unique().to_pandas().to_numpy()
         encode_labels(found, len(found), name)  # refuses NaN
         known = np.unique(found)
-        code = spark_types.StructField(own, spark_types.IntegerType())
-        schema = spark_types.StructType([frame.schema[id], code])
-        work = partial(partitions.encoded, id, label, known, own)
-        return frame.mapInArrow(work, schema), len(known)
+        code = spark_types.StructField("label", spark_types.IntegerType())
+        schema = spark_types.StructType([frame.schema["id"], code])
+        codes = frame.mapInArrow(partial(partitions.encoded, known), schema)
+        return codes.toDF(id, own), len(known)
 
 
 def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> SparkRows:
