@@ -414,3 +414,21 @@ def test_tables_files_and_scales(tmp_path):
     (tmp_path / "no.parquet").write_text("this is no table", encoding="utf-8")
     with pytest.raises(ValueError, match=r"no\.parquet could not be opened"):
         open_lazily(spark, tmp_path / "no.parquet")
+
+
+def test_an_error_of_spark_is_told_in_one_line():
+    from edfkmeans.engines._spark_tables import reason
+
+    for text, words in (
+        (
+            "An error occurred while calling o2.load.\n: a.b.SparkException: [BAD] it is.\n\tat x",
+            "a.b.SparkException: [BAD] it is",
+        ),
+        (
+            "[X] Thrown from the Python worker. See below.\nTraceback\n  File\nOSError: no\n",
+            "OSError: no",
+        ),
+        ("one line.", "one line"),
+        ("", "ValueError"),
+    ):
+        assert reason(ValueError(text)) == words

@@ -202,12 +202,17 @@ def _told(error: Exception) -> Exception:
             "Spark's workers cannot import edfkmeans. Install it where they run, in the "
             "environment that PYSPARK_PYTHON names."
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # What a worker has to say stands at the end of its traceback.
-    raised = [line for line in lines if _RAISED.match(line)]
-    reason = raised[-1] if raised else lines[0] if lines else type(error).__name__
     file = _FILE.search(text)
     place = f" ({file.group().rstrip('.')})" if file else ""
     return ChunkError(
-        f"X could not be computed{place}: {reason.rstrip('.')}. Repair it or leave it out."
+        f"X could not be computed{place}: {reason(error)}. Repair it or leave it out."
     )
+
+
+def reason(error: Exception) -> str:
+    """Return the one line of an error that says what it is about."""
+    lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("An error occurred while calling")]
+    # What a worker has to say stands at the end of its traceback.
+    raised = [line for line in lines if _RAISED.match(line)]
+    return ([*lines[:1], *raised] or [type(error).__name__])[-1].rstrip(".")

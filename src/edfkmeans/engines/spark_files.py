@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from edfkmeans.engines._spark_partitions import Chunk
-from edfkmeans.engines._spark_tables import Table, address, table_of
+from edfkmeans.engines._spark_tables import Table, address, reason, table_of
 from edfkmeans.engines.spark import write_labels
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.checks import check_rows
@@ -73,9 +72,8 @@ def _no_session(master: str | None, error: Exception) -> str:
             "Spark could not start Java. It needs version 17 or later: install it, e.g. Debian's "
             "default-jre-headless, or say with JAVA_HOME where it is."
         )
-    reason = str(error).strip().splitlines()[0].rstrip(".")
     where = "" if master is None else f" at {master}"
-    return f"There is no Spark{where}: {reason}. Check the address, or leave it out."
+    return f"There is no Spark{where}: {reason(error)}. Check the address, or leave it out."
 
 
 def session() -> Any:
@@ -108,17 +106,12 @@ def open_lazily(session: Any, name: str | Path) -> Any:
         options = {"header": True, "inferSchema": True, "sep": separator}
     try:
         return session.read.format(kind).options(**options).load(place)
-    except AnalysisException as error:
+    except Exception as error:  # of Spark and of its readers, for files of any kind, cut off, wrong
         if "PATH_NOT_FOUND" in str(error):
             raise FileNotFoundError(f"There is no file {text}.") from error
-        raise ValueError(_not_opened(text, error)) from error
-    except PySparkException as error:
-        raise ValueError(_not_opened(text, error)) from error
-
-
-def _not_opened(name: str, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0].rstrip(".")
-    return f"{name} could not be opened: {reason}. Is it whole, and what its ending says?"
+        raise ValueError(
+            f"{text} could not be opened: {reason(error)}. Is it whole, and what its ending says?"
+        ) from error
 
 
 def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled:
