@@ -27,11 +27,10 @@ import numpy as np
 import pandas as pd
 from common import RESULTS, alone, filled, peak_mb, save
 from large_spark import grow_spark, mllib, of_children, spark_cluster
-from large_tables import tables
+from large_tables import K_MAX, tables
 
 COLUMNS = [f"x{j}" for j in range(16)]
 ROWS_PER_FILE = 100_000
-K_MAX = 15
 WORKER_MB = 750
 PEER_KS = tuple(range(2, 17))
 PAGE = Path(__file__).parents[1] / "docs" / "large_data.md"
@@ -335,7 +334,7 @@ def main(folder: str, *parts: str) -> None:
         rows = mllib(parquet(Path(folder), n), n, K_MAX)
         save("large_mllib", rows, f"{command} mllib={n}")
     if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
-        PAGE.write_text(filled(PAGE.read_text(), tables(K_MAX)))
+        PAGE.write_text(filled(PAGE.read_text(), tables()))
 
 
 if __name__ == "__main__":
