@@ -1,15 +1,18 @@
 """Rows that do not fit in memory: time and memory of every engine, dask-ml beside it, the loss.
 
-Run with: python benchmarks/large.py FOLDER [engines[=ROWS]] [grow] [peers] [loss]
-          (all of them if none is named; ROWS is 10000000 unless it is given)
+Run with: python benchmarks/large.py FOLDER [engines[=ROWS]] [grow] [peers] [loss] [spark]
+                                     [mllib[=ROWS]]
+          (all of them if none is named; ROWS is 10000000 unless it is given, of mllib 1000000)
 
 FOLDER takes the Parquet files (0.7 GB), which are kept for the next run. `engines`: the same rows
-by every engine, each in a process of its own, arrow before and after dask. `grow`: 1e6 and 1e7 rows
-of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: k = 2 .. 16 of 1e6
-rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the same workers,
-one after the other, ours before and after; the inertia of both recomputed. `loss`: inertia
-against that of the path in memory, on ten data sets that fit in the sample and on six of 300000
-rows that do not. The tables of docs/large_data.md are made anew at the end.
+by every engine, each in a process of its own, arrow before and after dask, Spark the last. `grow`:
+1e6 and 1e7 rows of 16 float32 columns, k_max = 15, on two workers with 0.75 GB each. `peers`: k = 2
+.. 16 of 1e6 rows by dask-ml's KMeans with as many iterations as we made passes for all k, on the
+same workers, one after the other, ours before and after; the inertia of both recomputed. `loss`:
+inertia against that of the path in memory, on ten data sets that fit in the sample and on six of
+300000 rows that do not. `spark`: as `grow`, on two executors of Spark with 0.6 GB each; `mllib`: k
+= 2 .. 16 by MLlib's KMeans and ClusteringEvaluator on the same executors, ours before and after.
+The tables of docs/large_data.md are made anew at the end.
 """
 
 import hashlib
@@ -23,10 +26,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from common import RESULTS, alone, filled, peak_mb, save
+from large_spark import grow_spark, mllib, of_children, spark_cluster
+from large_tables import K_MAX, tables
 
 COLUMNS = [f"x{j}" for j in range(16)]
 ROWS_PER_FILE = 100_000
-K_MAX = 15
 WORKER_MB = 750
 PEER_KS = tuple(range(2, 17))
 PAGE = Path(__file__).parents[1] / "docs" / "large_data.md"
@@ -47,17 +51,6 @@ def parquet(folder: Path, n: int) -> Path:
             pd.DataFrame(rows, columns=COLUMNS).to_parquet(file.with_suffix(".tmp"))
             os.replace(file.with_suffix(".tmp"), file)
     return target
-
-
-# For every engine what X is, and when to use it.
-WHEN = {
-    "memory": ("an array or data frame", "the rows fit in memory three times over"),
-    "arrow": (
-        "a `pyarrow` dataset, a polars LazyFrame, a DuckDB relation, a function that gives batches",
-        "they do not, and lie in files that this machine can read",
-    ),
-    "dask": ("a dask array or data frame", "several machines are to share the work; Zarr"),
-}
 
 
 def by_engine(folder: Path, engine: str, n: int) -> dict:
@@ -99,6 +92,13 @@ def opened(engine: str):
 
         with cluster() as workers, Client(workers) as client:
             yield dd.read_parquet, lambda ask: client.run(ask).values()
+    elif engine == "spark":
+        with spark_cluster() as session:
+            number = {_peak_mb: 0, time.process_time: 1}
+            yield (
+                lambda file: session.read.parquet(str(file)),
+                lambda ask: [of_children()[number[ask]]],
+            )
     elif engine == "arrow":
         import pyarrow.dataset as ds
 
@@ -307,80 +307,13 @@ def small_sets() -> dict:
     return sets
 
 
-def tables() -> dict[str, str]:
-    """Make the tables of docs/large_data.md from the results."""
-
-    def read(name):
-        return pd.read_csv(RESULTS / f"{name}.csv", comment="#")
-
-    whens = [
-        "| engine | X | when | rows | time | of processors | peak memory |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    there = (RESULTS / "large_engines.csv").exists()
-    measured = read("large_engines").sort_values("seconds") if there else pd.DataFrame()
-    for name, (what, when) in WHEN.items():
-        figures = "not measured | | |"
-        for row in measured[measured["engine"] == name][:1].itertuples() if there else ():
-            figures = (
-                f"{row.n:,} | {row.seconds:.0f} s | {row.processor_seconds:.0f} s "
-                f"| {row.peak_mb:.0f} MB |"
-            )
-        whens.append(f"| {name} | {what} | {when} | {figures}")
-
-    lines = [
-        "| rows | data | time | of it: passes, degrees of freedom | peak, both workers | caller |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in read("large").itertuples():
-        lines.append(
-            f"| {row.n:,} | {row.data_mb:.0f} MB | {row.seconds:.0f} s "
-            f"| {row.seconds_refining:.0f} s, {row.seconds_dof:.0f} s "
-            f"| {row.peak_mb_workers:.0f} of {row.limit_mb:.0f} MB | {row.peak_mb_caller:.0f} MB |"
-        )
-    grown = "\n".join(lines)
-
-    table = read("large_peers")
-    first = table.iloc[0]
-    lines = [
-        "| k | ours: reported, recomputed | dask-ml: reported | recomputed | above ours |",
-        "|---|---|---|---|---|",
-    ]
-    for row in table.itertuples():
-        lines.append(
-            f"| {row.k} | {row.inertia_edfkmeans:.5g}, {row.recomputed_edfkmeans:.5g} "
-            f"| {row.inertia_dask_ml:.5g} | {row.recomputed_dask_ml:.5g} "
-            f"| {row.above_ours_percent:.1f} % |"
-        )
-    lines += [
-        "",
-        f"Time: `fit_path` took {first.seconds_edfkmeans_all_k_before:.0f} s for all k = 1 .. "
-        f"{K_MAX + 1} before, and {first.seconds_edfkmeans_all_k_after:.0f} s after dask-ml's "
-        f"{first.seconds_dask_ml_these_k:.0f} s for these {len(table)} k, "
-        f"{int(first.passes)} passes each.",
-    ]
-    beside = "\n".join(lines)
-
-    lines = ["| data | rows x columns | k up to | mean | worst |", "|---|---|---|---|---|"]
-    for row in read("large_loss").itertuples():
-        lines.append(
-            f"| {row.data} | {row.n:,} x {row.d} | {row.k_last} | {_percent(row.mean_percent)} "
-            f"| {_percent(row.worst_percent)} |"
-        )
-    return {"engines": "\n".join(whens), "grow": grown, "peers": beside, "loss": "\n".join(lines)}
-
-
-def _percent(value: float) -> str:
-    return f"{max(value, 0.0) + 0.0:.2f} %"
-
-
 def main(folder: str, *parts: str) -> None:
     """Run the parts that are named."""
     command = "python benchmarks/large.py FOLDER"
     asked = [part for part in parts if part.startswith("engines")]
     if not parts or asked:
         n = int(asked[0].partition("=")[2] or 10_000_000) if asked else 10_000_000
-        order = ("arrow", "dask", "arrow", "memory")
+        order = ("arrow", "dask", "arrow", "memory", "spark")
         rows = [alone(__file__, "engines", folder, n, engine) for engine in order]
         save("large_engines", rows, f"{command} engines={n}")
     if not parts or "grow" in parts:
@@ -391,6 +324,15 @@ def main(folder: str, *parts: str) -> None:
         save("large_peers", peers(Path(folder), 1_000_000), f"{command} peers")
     if not parts or "loss" in parts:
         save("large_loss", loss(), f"{command} loss")
+    if not parts or "spark" in parts:
+        rows = [alone(__file__, "spark", folder, n) for n in (1_000_000, 10_000_000)]
+        rows[1]["times_a_tenth_of_the_rows"] = rows[1]["seconds"] / rows[0]["seconds"]
+        save("large_spark", rows, f"{command} spark")
+    asked = [part for part in parts if part.startswith("mllib")]
+    if not parts or asked:
+        n = int(asked[0].partition("=")[2] or 1_000_000) if asked else 1_000_000
+        rows = mllib(parquet(Path(folder), n), n, K_MAX)
+        save("large_mllib", rows, f"{command} mllib={n}")
     if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
         PAGE.write_text(filled(PAGE.read_text(), tables()))
 
@@ -398,8 +340,12 @@ def main(folder: str, *parts: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         what, place, rows, *engine = sys.argv[2:]
-        measure = grow if what == "grow" else by_engine
-        print(json.dumps(measure(Path(place), *engine, int(rows))))
+        if what == "spark":
+            found = grow_spark(parquet(Path(place), int(rows)), int(rows), K_MAX)
+        else:
+            measure = grow if what == "grow" else by_engine
+            found = measure(Path(place), *engine, int(rows))
+        print(json.dumps(found))
     elif len(sys.argv) < 2:
         sys.exit(__doc__)
     else:

@@ -30,6 +30,10 @@ class Engine:
     bring: Callable[[np.ndarray, int], Any]
     parts: tuple[int, ...] = (1,)
     needs: str = "numpy"
+    travels: bool = True
+    """Whether a result can be asked for labels after it was pickled."""
+    slow: bool = False
+    """Whether a pass takes so long that few are to be made."""
 
 
 def to_dask(X, number):
@@ -53,10 +57,17 @@ class to_arrow:  # noqa: N801 - a function that can be pickled
         return (pa.record_batch(list(part.T.copy()), names) for part in self.parts)
 
 
+def to_spark(X, number):
+    from in_spark import table_of
+
+    return table_of(X, number)
+
+
 ENGINES = {
     "memory": Engine(lambda X, number: X),
     "dask": Engine(to_dask, (1, 7, 100), "dask"),
     "arrow": Engine(to_arrow, (1, 7, 100), "pyarrow"),
+    "spark": Engine(to_spark, (1, 3), "pyspark", travels=False, slow=True),
 }
 
 DATA = {
@@ -148,7 +159,8 @@ def test_a_failure_names_its_place(engine):
         with pytest.raises(Exception, match="this row is no good") as told:
             rows.sums([sizes, FailsAt(bad)])
         if not in_memory(data):
-            number = 13 * parts // 20
+            cuts = np.linspace(0, 20, parts + 1).astype(int)
+            number = np.searchsorted(cuts, 13, side="right") - 1
             assert f"Chunk {number} of X" in str(told.value)
 
 
@@ -331,6 +343,8 @@ def test_any_rows_in_any_parts(seed, n, single, parts):
     X = (X + rng.normal(size=(n, 2))).astype(np.float32 if single else np.float64)
     whole = fit_path(X, 3, random_state=0)
     for engine in ENGINES.values():
+        if engine.slow:
+            continue
         pytest.importorskip(engine.needs, reason=f"needs {engine.needs}")
         path = fit_path(engine.bring(X, parts), 3, random_state=0)
         np.testing.assert_allclose(path.inertia, whole.inertia, rtol=1e-9)
@@ -357,8 +371,15 @@ def test_the_estimator(engine, wine):
 
 def test_a_result_can_be_pickled(engine, wine):
     data = engine.bring(wine, engine.parts[-1])
-    found = pickle.loads(pickle.dumps(select_k(data, 5, random_state=0)))
-    assert np.asarray(found.labels).shape == (178,)
+    found = select_k(data, 5, random_state=0)
+    again = pickle.loads(pickle.dumps(found))
+    pd.testing.assert_frame_equal(again.table, found.table)
+    if engine.travels:
+        assert np.asarray(again.labels).shape == (178,)
+        return
+    with pytest.raises(ValueError, match="were left there when this was pickled"):
+        np.asarray(again.labels)
+    assert select_k(data, path=again.path, random_state=0).k == found.k
 
 
 def test_a_path_belongs_to_its_rows(engine, wine):

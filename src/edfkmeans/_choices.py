@@ -20,7 +20,7 @@ COUNTS: tuple[Count, ...] = get_args(Count)
 Box = Literal["principal", "plain"]
 BOXES: tuple[Box, ...] = get_args(Box)
 
-Engine = Literal["memory", "arrow", "dask"]
+Engine = Literal["memory", "arrow", "dask", "spark"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 Scale = Literal["standard", "robust", "log", "none"]

@@ -39,7 +39,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         The number of clusters that was chosen.
     labels_ : ndarray of shape (n_samples,), or what stands for one where rows are elsewhere
         Cluster of every row, 0 being the largest: a dask array where X was one, an `ArrowColumn`
-        for a stream.
+        for a stream, a `SparkColumn` for a DataFrame of Spark.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Centroids; with the metric "cosine" means of rows of length one.
     inertia_ : float

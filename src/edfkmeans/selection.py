@@ -230,7 +230,7 @@ class Selection:
         Selection
             The same answer, with labels and ambiguity of the sample only, for plots and reports.
         DataFrame
-            The rows of the sample; its index holds their numbers, counted from 0.
+            The rows of the sample; its index holds their numbers, counted from 0, or their ids.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class Selection:
         if kept is None:
             raise TypeError("This selection's rows are in memory: use it as it is.")
         rows = kept.shown()
-        ambiguity = np.asarray(self.ambiguity[rows.index.to_numpy()])
+        ambiguity = kept.part(self.ambiguity, rows)
         return replace(self, path=self.path.sample, ambiguity=ambiguity), rows
 
     def to_html(self, file: Any, X: Any = None, **details: Any) -> None:

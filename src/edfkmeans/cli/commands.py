@@ -77,6 +77,7 @@ def select(
     force: options.Force = False,
     engine: options.Engine = None,
     scheduler: options.Scheduler = None,
+    master: options.Master = None,
 ) -> None:
     """Choose the number of clusters for a table.
 
@@ -97,6 +98,8 @@ def select(
             print(f"{shown(file)}: {streamed}", file=sys.stderr)
         if scheduler is not None and engine != "dask":
             stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
+        if master is not None and engine != "spark":
+            stop(f"--master {master} is for --engine spark. Add that, or leave it out.")
         if engine == "memory":
             prepared, _ = read_table(
                 file,
@@ -115,10 +118,10 @@ def select(
         check_streamed(
             engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
-             "--log": log, "--id": id_column},
+             "--log": log, "--id": None if engine == "spark" else id_column},
         )  # fmt: skip
-        with connected(engine, scheduler):
-            prepared = open_table(file, engine, columns, drop, scale, jobs, streamed)
+        with connected(engine, scheduler or master):
+            prepared = open_table(file, engine, columns, drop, scale, jobs, id_column, streamed)
             answer(prepared, outputs, quiet, resample, k, **how)
 
 
@@ -343,7 +346,7 @@ def info() -> None:
     lines = [("edfkmeans", __version__), ("Python", platform.python_version())]
     lines.append(("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     names = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "matplotlib", "jinja2")
-    for name in (*names, "openpyxl", "dask", "polars", "duckdb"):
+    for name in (*names, "openpyxl", "dask", "polars", "duckdb", "pyspark"):
         there = importlib.util.find_spec({"scikit-learn": "sklearn"}.get(name, name))
         lines.append((name, metadata.version(name) if there else "not installed"))
     for name, value in lines:

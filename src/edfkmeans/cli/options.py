@@ -115,11 +115,19 @@ Engine = Annotated[
     typer.Option(
         help="memory: read the whole table; arrow: in a stream, for Parquet, CSV, TSV and Feather "
         "larger than memory, and folders of them; dask: chunk by chunk, by a cluster too, also for "
-        "Zarr. If not given: memory, or arrow for a table that takes more than a third of it."
+        "Zarr; spark: by Spark, also a table by its name. If not given: memory, or arrow for a "
+        "table that takes more than a third of it."
     ),
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="With --engine dask: a cluster's address, tcp://HOST:PORT.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        help="With --engine spark: what runs it, as of spark-submit, e.g. local[4] or "
+        "spark://HOST:7077; sc://HOST for Spark Connect. If not given: as Spark is configured."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the number of clusters only.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are already there.")]

@@ -238,7 +238,9 @@ class Shown:
         X, ids, n_rows = prepared.X, prepared.ids, selection.path.n_samples
         if selection.path.kept_rows is not None:
             selection, rows = selection.sample()
-            X, ids = rows.to_numpy(), rows.index.to_series() + 1
+            X, ids = rows.to_numpy(), rows.index.to_series()
+            if rows.index.name is None:
+                ids = ids + 1  # numbers, which people count from 1
         soundness = assess_several(
             selection, X, worth_a_look(selection), random_state=seed, progress=sys.stderr.isatty()
         )

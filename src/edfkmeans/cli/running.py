@@ -53,17 +53,17 @@ def check_streamed(
 
 
 @contextmanager
-def connected(engine: str, scheduler: str | None) -> Iterator[None]:
-    """Have an engine ready, or say how to get it."""
-    package = {"arrow": "pyarrow"}.get(engine, engine)
+def connected(engine: str, address: str | None) -> Iterator[None]:
+    """Have an engine ready, on the cluster at an address if there is one, or say how to get it."""
+    package = {"arrow": "pyarrow", "spark": "pyspark"}.get(engine, engine)
     try:
         files = import_module(f"edfkmeans.engines.{engine}_files")
     except ImportError:
         stop(needs(f"--engine {engine}", package, engine))
-    if engine != "dask":
+    if engine == "arrow":
         yield
         return
-    with files.connected(scheduler):
+    with files.connected(address):
         yield
 
 
@@ -74,6 +74,7 @@ def open_table(
     drop: list[str] | None,
     scale: choices.Scale,
     jobs: int | None,
+    id_column: str | None = None,
     why: str = "",
 ) -> "Prepared":
     """Open a file that need not fit in memory; `why` is noted."""
@@ -89,6 +90,8 @@ def open_table(
     try:
         if engine == "dask":
             ready = _in_chunks(file, columns, drop, scale)
+        elif engine == "spark":
+            ready = _in_spark(file, columns, drop, scale, id_column)
         else:
             ready, notes = _in_a_stream(file, columns, drop, scale, jobs)
     except FileNotFoundError:
@@ -119,6 +122,27 @@ def _in_chunks(
     if columns or drop:
         frame = chosen_columns(frame, columns, drop, None, file)
     return scaled(frame, scale, progress=sys.stderr.isatty())
+
+
+def _in_spark(
+    name: str,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    scale: options.Scale,
+    id_column: str | None,
+) -> Any:
+    import pandas as pd
+
+    from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.engines.spark_files import Table, open_lazily, scaled, session
+
+    frame = open_lazily(session(), name)
+    header = pd.DataFrame(columns=frame.columns)
+    if id_column is not None:
+        known_column(header, id_column, "--id", name)
+    used = chosen_columns(header, columns, drop, id_column, name)
+    table = Table(frame, id=id_column, columns=list(used.columns))
+    return scaled(table, scale, progress=sys.stderr.isatty())
 
 
 def _in_a_stream(

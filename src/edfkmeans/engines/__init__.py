@@ -19,9 +19,10 @@ _ENGINES = {
     "pyarrow.RecordBatchReader": "arrow",
     "polars.LazyFrame": "arrow",
     "duckdb.DuckDBPyRelation": "arrow",
+    "pyspark": "spark",
 }
 # What each of them needs.
-_PACKAGES = {"dask": "dask", "arrow": "pyarrow"}
+_PACKAGES = {"dask": "dask", "arrow": "pyarrow", "spark": "pyspark"}
 
 
 def _name(X: Any) -> str:

@@ -71,19 +71,25 @@ class Stream(ABC):
 
     def matrix(self, batches: Sequence[Any]) -> Values:
         """Return the rows of some batches, what is missing being NaN."""
-        names, dtype = self.schema.names, self.dtype
-        values = np.empty((sum(batch.num_rows for batch in batches), len(names)), dtype)
-        wanted = pa.from_numpy_dtype(dtype)
-        first = 0
-        for batch in batches:
-            if batch.schema.names != names:
-                raise ValueError(f"it has columns {batch.schema.names}, but the first had {names}")
-            for j, column in enumerate(batch.columns):
-                numbers = column if column.type == wanted else column.cast(wanted, safe=False)
-                part = numbers.to_numpy(zero_copy_only=False)
-                values[first : first + batch.num_rows, j] = part
-            first += batch.num_rows
-        return values
+        return matrix_of(batches, self.schema.names, self.dtype)
+
+
+def matrix_of(batches: Sequence[Any], names: Sequence[str], dtype: Any) -> Values:
+    """Return the rows of record batches with columns of these names, missing ones being NaN."""
+    values = np.empty((sum(batch.num_rows for batch in batches), len(names)), dtype)
+    wanted = pa.from_numpy_dtype(dtype)
+    first = 0
+    for batch in batches:
+        if batch.schema.names != list(names):
+            raise ValueError(
+                f"it has columns {batch.schema.names}, but the first had {list(names)}"
+            )
+        for j, column in enumerate(batch.columns):
+            numbers = column if column.type == wanted else column.cast(wanted, safe=False)
+            part = numbers.to_numpy(zero_copy_only=False)
+            values[first : first + batch.num_rows, j] = part
+        first += batch.num_rows
+    return values
 
 
 def _is_number(kind: Any) -> bool:

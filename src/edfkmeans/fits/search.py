@@ -47,10 +47,10 @@ def fit_path(
     X : array-like, or rows elsewhere, of shape (n_samples, n_features)
         Numbers without missing values. Columns count by their scale: standardise them first
         unless they share a unit. Rows elsewhere need not fit in memory: a dask array or data
-        frame, a `pyarrow.dataset.Dataset`, a polars LazyFrame, a DuckDB relation, or a function
-        that returns record batches of Arrow, called once for every pass. Their fits begin on a
-        sample of 131072 rows and are refined on all of them by at most ten passes of Lloyd's
-        algorithm.
+        frame, a DataFrame of Spark, a `pyarrow.dataset.Dataset`, a polars LazyFrame, a DuckDB
+        relation, or a function that returns record batches of Arrow, called once for every pass.
+        Their fits begin on a sample of 131072 rows and are refined on all of them by at most ten
+        passes of Lloyd's algorithm.
     k_max : int, optional
         The largest number of clusters to consider. By default 30, or a fifth of the distinct
         rows of X where that is less (but 5 if X supports it): the pilot must leave enough rows to

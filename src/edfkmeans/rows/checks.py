@@ -1,7 +1,7 @@
 """Checks: X as a matrix of finite numbers, or an error that says what to do."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +18,7 @@ _SMALL = 2**27
 # How to get rows into memory that are elsewhere, by the kind of X.
 _TO_MEMORY = {
     "dask": "X.compute()",
+    "pyspark": "X.toPandas()",
     "polars.LazyFrame": "X.collect()",
     "duckdb.DuckDBPyRelation": "X.df()",
     "pyarrow.Dataset": "X.to_table()",
@@ -173,11 +174,15 @@ class Bad:
     """Values that are not finite: how many, where the first is, and which kinds there are."""
 
     count: int
-    row: int
+    row: Any
     column: int
     nan: bool
     infinite: bool
     where: str = "counted from 0"
+
+    def moved(self, row: Any, where: str) -> "Bad":
+        """Tell the place of the first one in another way."""
+        return replace(self, row=row, where=where)
 
 
 def find_bad(array: Values) -> Bad | None:

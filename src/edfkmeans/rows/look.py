@@ -76,7 +76,7 @@ class Look:
             where = "counted from 0"
             if place.number is not None:
                 where += f", in chunk {place.number}"
-            bad = replace(bad, row=bad.row + place.start, where=where)
+            bad = bad.moved(bad.row + place.start, where)
         return cls(low, high, bad, [raw[place.wanted]])
 
     def __add__(self, other: "Look") -> "Look":

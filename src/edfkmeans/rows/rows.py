@@ -88,7 +88,14 @@ class Rows(ABC):
 
     @abstractmethod
     def shown(self) -> pd.DataFrame:
-        """Return the rows of the sample as they are in X; the index holds their numbers."""
+        """Return the rows of the sample as they are in X.
+
+        The index holds their numbers or, where rows have names, these; then it has a name, too.
+        """
+
+    def part(self, column: Any, shown: pd.DataFrame) -> Any:
+        """Return the part of a column that `per_row` made which belongs to the rows shown."""
+        return np.asarray(column[shown.index.to_numpy()])
 
 
 class Sample(Rows):

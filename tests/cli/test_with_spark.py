@@ -1,0 +1,62 @@
+"""The command line with Spark: tables and files, with ids of one's own."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_commands import NUMBERS, USED, flat, run, same
+
+from conftest import blobs
+from in_spark import session
+
+pytest.importorskip("pyspark", reason="needs pyspark: pip install '.[spark]'")
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Three clear groups, a name for each row and the group, as a CSV file and as Parquet."""
+    X, labels = blobs(3, n=40)
+    frame = pd.DataFrame(X, columns=["height", "weight", "age"])
+    frame.insert(0, "who", [f"person {i:03d}" for i in range(len(frame))])
+    frame["group"] = np.array(["a", "b", "c"])[labels]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    frame.to_parquet(tmp_path / "people.parquet", index=False)
+    return tmp_path
+
+
+def test_spark_gives_the_answer_of_memory(people):
+    session()
+    labels, report = people / "l.parquet", people / "r.html"
+    outputs = ("--json", "-", "--labels", labels, "--report", report)
+    options = ("--engine", "spark", "--id", "who", "--drop", "group", "--k-max", 4)
+    found = run("select", people / "people.parquet", *options, *outputs)
+    assert found.exit_code == 0, found.output
+    memory = run("select", people / "people.csv", *USED[:-1], 4, "--json", "-")
+    lazy, here = json.loads(found.output), json.loads(memory.output)
+    for name in ("k", "sizes", "columns", "table", "as_good", "confidence", "reason"):
+        assert same(lazy[name], here[name]), name
+    written = pd.read_parquet(labels)
+    assert list(written.columns) == ["who", "cluster"]
+    assert np.bincount(written["cluster"]).tolist() == lazy["sizes"]
+    page = report.read_text(encoding="utf-8")
+    assert "in 120 rows and 3 columns" in page
+    assert "person 007" in page
+
+
+def test_what_spark_cannot_do_is_told(people):
+    spark = session()
+    pd_frame = pd.read_csv(people / "people.csv")
+    spark.createDataFrame(pd_frame).createOrReplaceTempView("people")
+    asked = run("select", "people", "--engine", "spark", *NUMBERS[:-2], "--k-max", 3, "--quiet")
+    assert (asked.exit_code, asked.output.strip()) == (0, "3")
+    for words, message in (
+        (("nobody",), "There is no file nobody"),
+        (("people", "--id", "nope"), "--id 'nope': people has no such column."),
+        (("people",), "not numbers: 'who', 'group'"),
+        (("people", "--encode"), "--encode is for rows in memory."),
+    ):
+        done = run("select", *words, "--engine", "spark")
+        assert (done.exit_code, message in flat(done)) == (2, True), done.output
+    lone = run("select", people / "people.csv", "--master", "local[2]")
+    assert "--master local[2] is for --engine spark." in flat(lone)

@@ -1,0 +1,12 @@
+"""Spark's daemon for the tests: it loads the package once, before workers are forked from it.
+
+Fresh workers that load numba each would take most of the time of the tests.
+"""
+
+import edfkmeans.engines.spark  # noqa: F401
+from edfkmeans.fits import passes  # noqa: F401
+
+if __name__ == "__main__":
+    from pyspark.daemon import manager
+
+    manager()
