@@ -64,6 +64,8 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation gap-stat
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/criteria.py
+	$(BIN)/python benchmarks/silhouettes.py
+	$(BIN)/python benchmarks/cosine.py
 	$(BIN)/python benchmarks/dof.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from edfkmeans.choosing.candidates import Candidate
     from edfkmeans.comparison import Comparison, compare
+    from edfkmeans.criteria.silhouettes import Silhouettes, silhouettes
     from edfkmeans.dof import DegreesOfFreedom, degrees_of_freedom
     from edfkmeans.estimator import EDFKMeans
     from edfkmeans.fits.path import KMeansPath
@@ -26,11 +27,13 @@ __all__ = [
     "LogTransformer",
     "Model",
     "Selection",
+    "Silhouettes",
     "compare",
     "degrees_of_freedom",
     "fit_path",
     "score",
     "select_k",
+    "silhouettes",
 ]
 
 # Where the public names live. They are imported on first use, so that `import edfkmeans` and
@@ -44,11 +47,13 @@ _HOMES = {
     "LogTransformer": "logarithm",
     "Model": "model",
     "Selection": "selection",
+    "Silhouettes": "criteria.silhouettes",
     "compare": "comparison",
     "degrees_of_freedom": "dof",
     "fit_path": "fits.search",
     "score": "scoring",
     "select_k": "selection",
+    "silhouettes": "criteria.silhouettes",
 }
 
 

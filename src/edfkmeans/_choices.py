@@ -11,6 +11,9 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 Fits = Literal["best", "paper"]
 FITS: tuple[Fits, ...] = get_args(Fits)
 
+Metric = Literal["euclidean", "cosine"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
 Count = Literal["paper", "exact", "bootstrap"]
 COUNTS: tuple[Count, ...] = get_args(Count)
 

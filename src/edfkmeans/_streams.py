@@ -52,6 +52,10 @@ class Purpose(IntEnum):
     """The rows that rules for clusters are looked for in."""
     ISLANDS = 16
     """The rows split in two to look for small groups apart."""
+    COMPONENTS = 19
+    """The principal components of wide rows."""
+    CLUSTERER = 20
+    """The seed of an estimator that is fitted in place of k-means, by k."""
 
 
 def stream(seed: int, purpose: Purpose, *numbers: int) -> np.random.Generator:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import Fits
+from edfkmeans._choices import Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
@@ -17,8 +17,10 @@ from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Wor
 from edfkmeans.criteria.criterion import ask, registered
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.clusterer import asked_clusterer, refuse_estimator
 from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
+from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.rows import Rows
 
 # Part of the criteria that is called most of them.
@@ -167,6 +169,8 @@ def compare(
     labels: Any = None,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -184,11 +188,12 @@ def compare(
     k_max : int, optional
         The largest number of clusters to consider, at least 2; see `fit_path`.
     path : KMeansPath, optional
-        Fits of X made before. `k_max`, `fits` and `n_init` then play no part.
+        Fits of X made before. `k_max`, `fits` and `n_init` then play no part, the metric is the
+        path's, and `clusterer` must be left out.
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
         (of rows elsewhere, on the sample).
-    fits, n_init, n_jobs, progress
+    fits, n_init, clusterer, metric, n_jobs, progress
         See `fit_path`.
     random_state : int, RandomState, Generator or None
         What is drawn. Where the judge is asked, the fits are the same for every seed, see
@@ -214,8 +219,10 @@ def compare(
     gap         3      True  0.9
     """
     asked = _asked(criteria)
+    metric = check_metric(metric, path)
+    fitted = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric)
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)
@@ -223,8 +230,9 @@ def compare(
         longest = max(k_max, usual_k_max(seen)) if beyond else k_max
         fits_seed = STEADY if beyond else seed
         whole = fit_rows(
-            seen, longest, fits_seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
-        )
+            seen, longest, fits_seed, fits=fits, n_init=n_init, clusterer=fitted, metric=metric,
+            n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
         path = whole.up_to(k_max)
     elif check_path(path, seen, k_max) != path.k_max or path.k_max < 2:
         raise ValueError(
@@ -257,6 +265,7 @@ def compare(
 def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
     """Turn names into criteria."""
     known = registered()
+    refuse_estimator("criteria", criteria)
     if isinstance(criteria, str):
         criteria = list(known.values()) if criteria == "all" else [criteria]
     elif isinstance(criteria, Criterion) or not isinstance(criteria, Iterable):

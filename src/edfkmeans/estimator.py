@@ -12,9 +12,11 @@ from sklearn.base import (
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from edfkmeans._choices import Fits, Method
+from edfkmeans._choices import Fits, Method, Metric
 from edfkmeans.engines import header, map_rows
 from edfkmeans.rows.assignments import nearest
+from edfkmeans.rows.directions import in_metric
+from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import Selection, select_k
 
@@ -26,7 +28,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max, method, rule
         How k is chosen, see `select_k`.
-    fits, n_init, n_jobs
+    fits, n_init, metric, n_jobs
         How the fits are found, see `fit_path`.
     random_state : int, RandomState or None
         See `select_k`.
@@ -39,7 +41,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         Cluster of every row, 0 being the largest: a dask array where X was one, an `ArrowColumn`
         for a stream, a `SparkColumn` for a DataFrame of Spark.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
-        Centroids.
+        Centroids; with the metric "cosine" means of rows of length one.
     inertia_ : float
         Sum of squared distances to the centroids.
     selection_ : Selection
@@ -68,6 +70,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         rule: str | None = None,
         fits: Fits = "best",
         n_init: int | None = None,
+        metric: Metric = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -76,8 +79,14 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.rule = rule
         self.fits = fits
         self.n_init = n_init
+        self.metric = metric
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # small ones
+        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the number of clusters and cluster X; y is ignored."""
@@ -94,20 +103,43 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         """Return the nearest centroid of every row of X; lazily where its rows are elsewhere."""
         check_is_fitted(self)
         self._check(X)
-        return map_rows(X, nearest, self.cluster_centers_, dtype=np.int32)
+        return map_rows(X, _nearest, self.cluster_centers_, self.metric, dtype=np.int32)
 
     def transform(self, X: Any) -> Any:
         """Return the distance of every row of X to every centroid, a column for each."""
         check_is_fitted(self)
         self._check(X)
         centers = self.cluster_centers_
-        return map_rows(X, _distances, centers, dtype=np.float64, n_columns=len(centers))
+        return map_rows(
+            X, _distances, centers, self.metric, dtype=np.float64, n_columns=len(centers)
+        )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the sum of squared distances of the rows of X to their nearest centroids.
+
+        As scikit-learn's KMeans does, for cross-validation and grid searches; y is ignored. More
+        clusters have a higher score, even on new rows. To choose k is what `fit` does.
+        """
+        check_is_fitted(self)
+        self._check(X)
+        squares = map_rows(X, _squares, self.cluster_centers_, self.metric, dtype=np.float64)
+        return -float(np.asarray(squares.sum()) if hasattr(squares, "sum") else np.sum(squares))
 
     def _check(self, X: Any, reset: bool = False) -> None:
         """Make sure that X is a matrix of numbers with the columns of `fit`."""
         validate_data(self, header(X), reset=reset, skip_check_array=True)
 
 
-def _distances(array: Values, centers: Floats) -> Floats:
+def _nearest(array: Values, centers: Floats, metric: Metric) -> Labels:
+    return nearest(in_metric(array, metric), centers)
+
+
+def _distances(array: Values, centers: Floats, metric: Metric) -> Floats:
     origin = centers.mean(axis=0)
-    return np.asarray(pairwise_distances(array - origin, centers - origin))
+    return np.asarray(pairwise_distances(in_metric(array, metric) - origin, centers - origin))
+
+
+def _squares(array: Values, centers: Floats, metric: Metric) -> Floats:
+    rows = in_metric(array, metric)
+    away = rows - centers[nearest(rows, centers)]
+    return np.asarray(np.einsum("ij,ij->i", away, away, dtype=np.float64))

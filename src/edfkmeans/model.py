@@ -12,17 +12,20 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._atomic import atomic_write
-from edfkmeans.rows.arguments import some
+from edfkmeans._choices import METRICS, Metric
+from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.inputs import Input
 from edfkmeans.rows.labels import Sizes
 from edfkmeans.rows.scaling import Scaling
 from edfkmeans.rows.units import Floats
 from edfkmeans.selection import Selection
 
-# What the file says of itself. The version grows when an older reader would get it wrong.
-_FORMAT, _VERSION = "edfkmeans model", 1
+# What the file says of itself. The version grows when an older reader would get it wrong: those
+# of version 1 know no metric.
+_FORMAT, _VERSIONS = "edfkmeans model", {"euclidean": 1, "cosine": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,8 @@ class Model:
     centers : ndarray of shape (k, n_features)
     sizes : ndarray of shape (k,)
         Rows in each cluster when the model was made.
+    metric : str
+        "cosine" where rows are scaled to length one after that, else "euclidean".
 
     Examples
     --------
@@ -66,6 +71,7 @@ class Model:
     scaling: Scaling
     centers: Floats
     sizes: Sizes
+    metric: Metric = "euclidean"
 
     @classmethod
     def of(
@@ -110,7 +116,8 @@ class Model:
             for each in (fill, shift, offset, spread)
         )
         sizes = selection.path.sizes(selection.k)
-        return cls(tuple(inputs), fill, Scaling(shift, offset, spread), selection.centers, sizes)
+        scaling, metric = Scaling(shift, offset, spread), selection.path.metric
+        return cls(tuple(inputs), fill, scaling, selection.centers, sizes, metric)
 
     @property
     def k(self) -> int:
@@ -139,7 +146,7 @@ class Model:
         """
         index = getattr(X, "index", None)
         values = self._numbers(X)
-        rows = self.scaling.apply(values, self.columns)
+        rows = in_metric(self.scaling.apply(values, self.columns), self.metric)
         labels = nearest(rows, self.centers)
         distance = np.sqrt(((rows - self.centers[labels]) ** 2).sum(axis=1))
         found = {"cluster": labels, "distance": distance}
@@ -177,12 +184,16 @@ class Model:
     def _read(self, frame: pd.DataFrame) -> Floats:
         """Return the columns of the model as numbers; NaN where they are missing."""
         names = [str(name) for name in frame.columns]
-        for each in self.inputs:
-            if names.count(each.name) != 1:
-                near = get_close_matches(each.name, names, 3, cutoff=0.5)
-                hint = f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}."
-                many = "several columns" if each.name in names else "no column"
-                raise ValueError(f"X has {many} {each.name!r}, which the model needs once. {hint}")
+        wanted = [each.name for each in self.inputs]
+        absent = [name for name in wanted if name not in names]
+        if absent:
+            near = get_close_matches(absent[0], names, 3, cutoff=0.5) if len(absent) == 1 else []
+            hint = f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}."
+            noun = "columns" if len(absent) > 1 else "column"
+            raise ValueError(f"X has no {noun} {some(absent)}, which the model needs. {hint}")
+        twice = next((name for name in wanted if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"X has several columns {twice!r}; the model needs one. Rename them.")
         columns = [frame.iloc[:, names.index(each.name)] for each in self.inputs]
         parts = [each.numbers(column) for each, column in zip(self.inputs, columns, strict=True)]
         return np.concatenate(parts, axis=1)
@@ -204,7 +215,7 @@ class Model:
         )
         content = {
             "format": _FORMAT,
-            "version": _VERSION,
+            "version": _VERSIONS[self.metric],
             "edfkmeans": metadata.version("edfkmeans"),
             "inputs": [asdict(each) for each in self.inputs],
             "columns": [
@@ -213,7 +224,7 @@ class Model:
             ],
             "centers": self.centers.tolist(),
             "sizes": self.sizes.tolist(),
-        }
+        } | ({} if self.metric == "euclidean" else {"metric": self.metric})
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
@@ -237,10 +248,11 @@ class Model:
             raise ValueError(f"{source} is not a model: {error}. {how}") from None
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
             raise ValueError(f"{source} is not a model. {how}")
-        if content.get("version") != _VERSION:
+        if content.get("version") not in _VERSIONS.values():
             raise ValueError(
                 f"{source} is a model of version {content.get('version')!r}, and this edfkmeans "
-                f"reads version {_VERSION}. Make it again, or read it with the other edfkmeans."
+                f"reads versions up to {max(_VERSIONS.values())}. Make it again, or read it with "
+                "the other edfkmeans."
             )
         try:
             return cls._of_content(content)
@@ -265,7 +277,9 @@ class Model:
         )
         centers = np.array(content["centers"], np.float64)
         sizes = np.array(content["sizes"], np.int64)
-        model = cls(inputs, fill, Scaling(shift, offset, spread), centers, sizes)
+        metric = content.get("metric", "euclidean")
+        check_one_of("metric", metric, METRICS)
+        model = cls(inputs, fill, Scaling(shift, offset, spread), centers, sizes, metric)
         if centers.shape != (len(sizes), len(model.columns)) or len(fill) != len(model.columns):
             raise ValueError("centres and columns do not match")
         if not (np.isfinite(centers).all() and np.isfinite([offset, spread]).all()):

@@ -12,11 +12,12 @@ import numpy as np
 from edfkmeans._extras import needs
 from edfkmeans.comparison import Comparison
 from edfkmeans.criteria.rules import local_minima
-from edfkmeans.criteria.separation import silhouettes
+from edfkmeans.criteria.silhouettes import MANY_ROWS, SAMPLE, silhouettes
 from edfkmeans.fits.flow import flow
 from edfkmeans.fits.profiles import principal_axes, scores
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.selection import AMBIGUOUS, Selection
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ def plot_silhouettes(
             "k=1 has no silhouettes: there is no other cluster. Give a k of 2 or more."
         )
     labels = selection.path.labels(k)
-    found = silhouettes(X, labels, random_state=0)
+    size = None if len(labels) <= MANY_ROWS else SAMPLE
+    values = in_metric(check_numeric(X), selection.path.metric)
+    found = silhouettes(values, labels, sample_size=size, random_state=0)
     ax = _axes(ax)
     low = 0
     for c in range(k):
@@ -200,7 +203,7 @@ def plot_scatter(
     'first principal component (92 %)'
     """
     k = _fit_number(selection, k)
-    values = check_numeric(X)
+    values = in_metric(check_numeric(X), selection.path.metric)
     labels = selection.path.labels(k)
     if len(values) != len(labels):
         raise ValueError(

@@ -12,6 +12,7 @@ from edfkmeans._streams import Purpose, stream
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import Selection
@@ -199,7 +200,7 @@ def check_shown(
     """Return the rows of a selection as a matrix, and the names of its columns."""
     if names is None:
         names = [str(name) for name in getattr(X, "columns", selection.columns)]
-    values = check_numeric(X)
+    values = in_metric(check_numeric(X), selection.path.metric)
     if len(values) != selection.path.n_samples:
         raise ValueError(
             f"X has {len(values)} rows, but the selection was made with "

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from edfkmeans._choices import METRICS, Metric
 from edfkmeans._streams import seed_of
 from edfkmeans.criteria import Labelling, Work, registered
 from edfkmeans.engines.memory import read_rows
@@ -11,7 +13,10 @@ from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.passes import fits_of_labels
 from edfkmeans.fits.search import DEFAULT_K_MAX, fit_rows
-from edfkmeans.rows.checks import check_distinct
+from edfkmeans.rows.arguments import check_one_of
+from edfkmeans.rows.checks import check_distinct, check_numeric
+from edfkmeans.rows.directions import in_metric
+from edfkmeans.rows.labels import check_length, without_noise
 from edfkmeans.rows.rows import Sample
 
 
@@ -20,6 +25,7 @@ def score(
     labels: Any,
     *,
     pilot_labels: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
@@ -34,11 +40,12 @@ def score(
     ----------
     X : array-like of shape (n_samples, n_features)
     labels : array-like of shape (n_samples,)
-        The clustering, from whatever algorithm.
+        The clustering, from whatever algorithm. -1 is noise, as DBSCAN and HDBSCAN mean it: those
+        rows are left out, with a warning, and the clustering of the others is judged.
     pilot_labels : array-like of shape (n_samples,), optional
         A finer clustering, from which the effective degrees of freedom take the noise. By default
         k-means with 31 clusters, or twice as many as `labels` has if that is more.
-    random_state, n_jobs
+    metric, random_state, n_jobs
         See `fit_path`.
 
     Returns
@@ -61,12 +68,17 @@ def score(
     davies-bouldin       0.656   lower
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = read_rows(X, n_jobs)
-    _, (fit,) = fits_of_labels(rows, labels=labels)
+    check_one_of("metric", metric, METRICS)
+    raw = check_numeric(X)
+    kept = without_noise(labels, len(raw), "labels")
+    rows = read_rows(in_metric(raw[kept], metric), n_jobs)
+    _, (fit,) = fits_of_labels(rows, labels=np.asarray(labels)[kept])
     if pilot_labels is None:
         pilot = _pilot(rows, fit.k, seed, n_jobs)
     else:
-        _, (pilot,) = fits_of_labels(rows, pilot_labels=pilot_labels)
+        pilot_labels = np.asarray(pilot_labels)
+        check_length(pilot_labels.shape, len(raw), "pilot_labels")
+        _, (pilot,) = fits_of_labels(rows, pilot_labels=pilot_labels[kept])
     with Threads(n_jobs) as pool:
         labelling = Labelling(rows, fit, pilot, Work(seed, pool))
         lines = [

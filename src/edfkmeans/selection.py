@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import FITS, Fits, Method
+from edfkmeans._choices import FITS, Fits, Method, Metric
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
@@ -19,10 +19,12 @@ from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.fits.clusterer import asked_clusterer
 from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
+from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats
@@ -179,10 +181,15 @@ class Selection:
                 f"k={k} is more than k_max={self.k_max}, the largest that was considered. Choose "
                 f"with k_max={k}, or give a smaller k."
             )
+        if k in self.path.failed:
+            raise ValueError(
+                f"k={k} has no clustering: {self.path.fits} failed ({self.path.failed[k]}). Give "
+                "another k."
+            )
         path, bic = self.path, self.table["bic"].to_numpy()
         rows = path.kept_rows
         if X is not None:
-            rows = open_rows(X, sample_seed(path, 0))
+            rows = open_rows(X, sample_seed(path, 0), metric=path.metric)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -270,6 +277,7 @@ class Selection:
             "advice": list(self.advice),
             "method": self.method,
             "rule": self.rule,
+            "metric": self.path.metric,
             "n_samples": self.path.n_samples,
             "n_features": self.path.n_features,
             "sizes": self.path.sizes(self.k).tolist(),
@@ -277,7 +285,10 @@ class Selection:
             "as_good": list(self.as_good),
             "confidence": None
             if self.confidence is None
-            else {str(k): row.to_dict() for k, row in self.confidence.iterrows()},
+            else {
+                str(k): {name: _plain(value) for name, value in row.items()}
+                for k, row in self.confidence.iterrows()
+            },
             "reason": self.reasons.get(self.k),
             "resamples": None
             if self.resamples is None
@@ -338,7 +349,9 @@ class Selection:
         if set(self.remarks) - {_NO_CLUSTERS}:
             first = "Read the remarks first: what they name can change the answer."
         elif others:
-            first = f"Look at k = {_listed(tuple(others))} too, rated about as high."
+            rated = "about as high" if self.k in self.as_good else "higher"
+            why = "the answer" if self.confidence is None else f"rated {rated}"
+            first = f"Look at k = {_listed(tuple(others))} too, {why}."
         elif self.sureness in (None, "very likely", "likely"):
             first = "No other number of clusters is rated as high: go on with this one."
         else:
@@ -364,7 +377,7 @@ class Selection:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
-        remarks = [*self._on_the_choice(), *self._on_single_rows()]
+        remarks = [*self._on_the_choice(), *self._on_failures(), *self._on_single_rows()]
         if self.resamples is not None:
             often = cast("int", self.resamples.idxmax())
             share = float(self.resamples[often])
@@ -401,12 +414,24 @@ class Selection:
             remarks.append(
                 f"k_max = {self.k_max} was reached"
                 + (
-                    ": try a larger k_max."
+                    f": try a larger k_max (in the terminal --k-max {2 * self.k_max})."
                     if larger
                     else ", which is about all that so few rows allow."
                 )
             )
         return remarks
+
+    def _on_failures(self) -> list[str]:
+        """Say which k have no clustering, because the clusterer failed."""
+        failed = [k for k in self.path.failed if k <= self.k_max]
+        if not failed:
+            return []
+        listed, first = ", ".join(map(str, failed)), failed[0]
+        return [
+            f"{self.path.fits} failed for k = {listed}, left out of the choice"
+            + f", for k = {first}" * (len(failed) > 1)
+            + f": {self.path.failed[first]}."
+        ]
 
     def _on_single_rows(self) -> list[str]:
         """Say of clusters of one row that they are."""
@@ -510,6 +535,8 @@ def select_k(
     resample: bool = False,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
     path: KMeansPath | None = None,
@@ -548,8 +575,9 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, n_jobs, progress
-        See `fit_path`.
+    fits, n_init, clusterer, metric, n_jobs, progress
+        See `fit_path`. What the judge knows it has learned from k-means; of other clusterers it has
+        seen none.
     random_state : int, RandomState, Generator or None
         The fits that the judge looks at are the same for every seed: an answer should not move
         because other starts were drawn. ``path=fit_path(X, random_state=...)`` shows what it says
@@ -557,7 +585,8 @@ def select_k(
         memory, and with other methods about the fits.
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
-        then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
+        then, `fits` and `n_init` play no part, k_max is the path's unless lower and the metric is
+        the path's; `clusterer` must be left out.
 
     Returns
     -------
@@ -580,13 +609,17 @@ def select_k(
     3   1277.9
     """
     criterion = criterion_of(method, rule)
-    if resample and isinstance(path, KMeansPath) and path.fits not in FITS:
+    if resample and (
+        clusterer is not None or (isinstance(path, KMeansPath) and path.fits not in FITS)
+    ):
         raise ValueError(
-            "resample=True fits parts of the rows again, which cannot be done for clusterings of "
-            "one's own. Leave path out."
+            "resample=True fits parts of the rows again by k-means, which says nothing of "
+            "clusterings of one's own. Leave path or clusterer out, or resample."
         )
+    metric = check_metric(metric, path)
+    asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())
@@ -600,8 +633,9 @@ def select_k(
         longest = max(k_max, usual_k_max(rows)) if beyond else k_max
         fits_seed = STEADY if beyond else seed
         path = fit_rows(
-            rows, longest, fits_seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress
-        )
+            rows, longest, fits_seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric,
+            n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
     else:
         k_max = check_path(path, rows, k_max)
         path = path if criterion.looks_beyond else path.up_to(k_max)
@@ -613,6 +647,8 @@ def select_k(
     table = table_of(path, curve)
     columns = column_names(X, len(path.centers(1)[0]))
     findings = findings_of(rows.sample.values, columns)
+    if metric == "cosine":  # what is done to single columns is not done to directions
+        findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
     return Selection(
         k=curve.k,
         chosen=curve.k,

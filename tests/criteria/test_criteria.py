@@ -3,6 +3,7 @@ import subprocess
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.datasets
 from hypothesis import given
@@ -12,7 +13,7 @@ from sklearn import metrics
 
 import naive
 from conftest import blobs, standardise
-from edfkmeans import fit_path, select_k
+from edfkmeans import KMeansPath, fit_path, score, select_k
 from edfkmeans.criteria import Criterion, Curve, NotApplicable, Work, register, registered
 from edfkmeans.criteria import criterion as criterion_module
 from edfkmeans.criteria.criterion import judge
@@ -98,8 +99,37 @@ def test_sampling_begins_by_itself_with_many_rows(monkeypatch):
     monkeypatch.setattr("edfkmeans.criteria.silhouettes.MANY_ROWS", 100)
     monkeypatch.setattr("edfkmeans.criteria.silhouettes.SAMPLE", 90)
     X, labels = blobs(3, n=100)
-    assert silhouettes(X, labels, random_state=0).n_sampled == 90
+    curve = asked(Silhouette(), X, KMeansPath.from_labels(X, {2: labels > 0, 3: labels}))
+    assert "stratified sample of 90" in curve.remark
+    # Asked for one clustering, all rows are looked at unless told otherwise.
+    assert silhouettes(X, labels).n_sampled is None
+    assert silhouettes(X, labels, sample_size=90, random_state=0).n_sampled == 90
     assert silhouettes(X, labels, sample_size=300).n_sampled is None
+
+
+def test_noise_is_left_out_and_told():
+    X, labels = blobs(3)
+    noisy = np.where(np.arange(len(X)) % 10 == 0, -1, labels)
+    with pytest.warns(UserWarning, match=r"-1 for 12 of 120 rows: taken as noise, as DBSCAN"):
+        found = silhouettes(X, noisy)
+    inside = noisy >= 0
+    assert np.isnan(found.per_point[~inside]).all()
+    theirs = metrics.silhouette_samples(X[inside], labels[inside])
+    np.testing.assert_allclose(found.per_point[inside], theirs, atol=1e-12)
+    with pytest.warns(UserWarning, match="taken as noise"):
+        judged = score(X, noisy, random_state=0)["value"]
+    pd.testing.assert_series_equal(
+        judged, score(X[inside], labels[inside], random_state=0)["value"]
+    )
+    pilot = 2 * labels + (np.arange(len(X)) % 2)
+    with pytest.warns(UserWarning, match="taken as noise"):
+        judged = score(X, noisy.astype(float), pilot_labels=pilot)["value"]
+    own = score(X[inside], labels[inside], pilot_labels=pilot[inside])["value"]
+    pd.testing.assert_series_equal(judged, own)
+    with pytest.raises(ValueError, match="all noise, and no cluster"):
+        score(X, np.full(120, -1))
+    with pytest.raises(ValueError, match=r"pilot_labels has shape \(5,\)"):
+        score(X, labels, pilot_labels=[0, 1, 2, 3, 4])
 
 
 def test_silhouettes_refuse_one_cluster():

@@ -38,7 +38,7 @@ DOORS = [select_k, EDFKMeans().fit, lambda data: degrees_of_freedom(data, [0], [
         (np.empty((0, 3)), ValueError, "0 sample"),
         (np.empty((10, 0)), ValueError, "0 feature"),
         (X[:1], ValueError, "n_samples=1, but at least 2 rows are needed"),
-        (scipy.sparse.csr_matrix(X), TypeError, "[Ss]parse.*toarray"),
+        (scipy.sparse.csr_matrix((5000, 4000)), ValueError, "0.16 GB.*TruncatedSVD.*toarray"),
         (X * 1j, ValueError, "[Cc]omplex"),
         (np.ma.masked_greater(X, 20), ValueError, "masked array with .* values masked. Drop"),
         (None, ValueError, "Expected 2D array"),

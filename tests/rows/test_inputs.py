@@ -76,6 +76,8 @@ TAKEN = {
     "rows with names": pd.DataFrame(X, index=pd.date_range("2020", periods=36)),
     "polars": pl.DataFrame(X, schema=["a", "b"]),
     "a lazy frame": pl.DataFrame(X, schema=["a", "b"]).lazy(),
+    "sparse": scipy.sparse.csr_array(X),
+    "a sparse matrix": scipy.sparse.csc_matrix(X),
 }
 
 
@@ -142,7 +144,7 @@ REFUSED = {
     ),
     "masked": (MASKED, "masked array with 1 values masked"),
     "masked rows": (list(MASKED), "1 values masked"),
-    "sparse": (scipy.sparse.csr_array(X), "dense data is required.*toarray"),
+    "sparse": (scipy.sparse.csr_array((5000, 4000)), "0.16 GB.*TruncatedSVD.*toarray"),
     "too large whole numbers": (WHOLE.astype(object) * 10**400, r"beyond 1\.8e308.*Divide"),
     "too large long doubles": (X.astype(np.longdouble) * np.longdouble("1e4000"), "infinity"),
     "text": (frame(["x"] * 36), "columns that are not numbers: 'a'"),

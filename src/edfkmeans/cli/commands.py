@@ -29,6 +29,7 @@ from edfkmeans.cli.running import (
     stop,
     tell_places,
     told,
+    usual_scale,
     written,
 )
 
@@ -58,7 +59,8 @@ def select(
     sheet: options.Sheet = None,
     missing: options.Missing = None,
     log: options.Log = None,
-    scale: options.Scale = "standard",
+    scale: options.Scale = None,
+    metric: options.Metric = "euclidean",
     k: options.K = None,
     k_max: options.KMax = None,
     method: options.Method = "judge",
@@ -86,7 +88,9 @@ def select(
 
     check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, model, force)
-    how = {"k_max": k_max, "method": method, "rule": rule, "random_state": seed, "n_jobs": jobs}
+    how = {"k_max": k_max, "method": method, "rule": rule, "metric": metric}
+    how |= {"random_state": seed, "n_jobs": jobs}
+    scale = scale or usual_scale(metric)
     with told():
         outputs.check(Path(file))
         engine, streamed = (engine, "") if engine else engine_for(file)
@@ -169,7 +173,8 @@ def compare(
     sheet: options.Sheet = None,
     missing: options.Missing = None,
     log: options.Log = None,
-    scale: options.Scale = "standard",
+    scale: options.Scale = None,
+    metric: options.Metric = "euclidean",
     k_max: Annotated[
         int | None,
         typer.Option(
@@ -201,6 +206,7 @@ def compare(
     from edfkmeans.comparison import compare
 
     outputs = Outputs(json=json_file, report=report, plot=plot, force=force)
+    scale = scale or usual_scale(metric)
     if truth is not None and truth == id_column:
         stop(f"--truth {truth!r} is the --id column too. Name another one.")
     with told():
@@ -223,6 +229,7 @@ def compare(
             [name.lower() for name in criteria] if criteria else "all",
             k_max=k_max,
             labels=grouping,
+            metric=metric,
             random_state=seed,
             n_jobs=jobs,
             progress=sys.stderr.isatty(),

@@ -48,10 +48,18 @@ Missing = Annotated[
     typer.Option(help="Rows with missing values: leave them out, or fill them by mean or median."),
 ]
 Scale = Annotated[
-    choices.Scale,
+    choices.Scale | None,
     typer.Option(
         help="standard: mean 0 and variance 1; robust: by median and quartiles; log: the same as "
-        "standard, but of logarithms; none: as they are."
+        "standard, but of logarithms; none: as they are. If not given: standard, or none with "
+        "--metric cosine."
+    ),
+]
+Metric = Annotated[
+    choices.Metric,
+    typer.Option(
+        help="cosine: only the directions of rows count, as is usual for embeddings: every row is "
+        "scaled to length one."
     ),
 ]
 KMax = Annotated[

@@ -248,10 +248,16 @@ class Shown:
 
     def to_dict(self, prepared: Prepared) -> dict[str, Any]:
         """Return what makes the clusters differ, and how sound they are, ready for JSON."""
-        selection, scaling = self.selection, prepared.scaling
-        profiles = describe(selection, self.X, names=prepared.names, restore=scaling.restore)
+        selection = self.selection
+        restore = _restore(selection, prepared)
+        profiles = describe(selection, self.X, names=prepared.names, restore=restore)
         sound = self.soundness[selection.k].to_dict()
         return {"profiles": profiles.to_dict(), "soundness": sound}
+
+
+def _restore(selection: Selection, prepared: Prepared) -> Callable[[Any], Any] | None:
+    """Return what brings centres into the units of the file; rows of length one have left them."""
+    return None if selection.path.metric == "cosine" else prepared.scaling.restore
 
 
 def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) -> None:
@@ -263,7 +269,7 @@ def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) ->
         shown.X,
         names=prepared.names,
         ids=shown.ids,
-        restore=prepared.scaling.restore,
+        restore=_restore(shown.selection, prepared),
         title=f"How many clusters in {prepared.source}?",
         notes=notes,
         command=command,

@@ -1,11 +1,13 @@
 """What the commands share: reading, answering, writing, and words for what goes wrong."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 from rich.console import Console
 
+from edfkmeans import _choices as choices
 from edfkmeans._extras import needs
 from edfkmeans.cli import options
+from edfkmeans.cli.errors import BadFileError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +36,13 @@ def check_rule(method: options.Method, rule: options.Rule) -> None:
         )
 
 
+def usual_scale(metric: choices.Metric) -> choices.Scale:
+    """Return how columns are scaled unless told: those of directions are left as they are."""
+    return "none" if metric == "cosine" else "standard"
+
+
 def check_streamed(
-    engine: str, labels: Path | None, scale: options.Scale, given: dict[str, Any]
+    engine: str, labels: Path | None, scale: choices.Scale, given: dict[str, Any]
 ) -> None:
     """Refuse what is only done to rows in memory: `given` by the names of the options."""
     for option, value in {**given, f"--scale {scale}": scale in ("robust", "log")}.items():
@@ -63,7 +72,7 @@ def open_table(
     engine: str,
     columns: list[str] | None,
     drop: list[str] | None,
-    scale: options.Scale,
+    scale: choices.Scale,
     jobs: int | None,
     id_column: str | None = None,
     why: str = "",
@@ -104,7 +113,7 @@ def open_table(
 
 
 def _in_chunks(
-    file: str, columns: list[str] | None, drop: list[str] | None, scale: options.Scale
+    file: str, columns: list[str] | None, drop: list[str] | None, scale: choices.Scale
 ) -> Any:
     from edfkmeans.cli.columns import chosen_columns
     from edfkmeans.engines.dask_files import open_lazily, scaled
@@ -140,7 +149,7 @@ def _in_a_stream(
     file: str,
     columns: list[str] | None,
     drop: list[str] | None,
-    scale: options.Scale,
+    scale: choices.Scale,
     jobs: int | None,
 ) -> tuple[Any, tuple[str, ...]]:
     import pandas as pd
@@ -193,7 +202,12 @@ def answer(
         how["k_max"] = k
     if quiet and outputs.json is None and outputs.report is None:
         resample = False  # no one would see it
-    selection = select_k(prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
+    own_bound = k is not None and how["k_max"] in (None, k)
+    choose = partial(select_k, prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
+    with told_of_k() if own_bound else nullcontext():
+        selection = choose()
+        if k is not None and own_bound and k > selection.k_max:  # few rows have a lower bound
+            selection = choose(k_max=k)
     if k is not None:
         # Rows that are elsewhere have been kept, and need not be looked at again.
         kept = selection.path.kept_rows is not None
@@ -201,6 +215,9 @@ def answer(
     remarks = prepared.remarks
     if remarks is None:
         remarks = remarks_of(selection.findings, prepared.names, REMEDIES)
+    if selection.path.metric == "cosine":
+        prepared = replace(prepared, notes=(*prepared.notes, *selection.path.notes))
+        remarks = selection.column_remarks
     selection = replace(selection, columns=tuple(prepared.names), column_remarks=remarks)
     with room_told():
         places = outputs.write(selection, prepared, how["random_state"], command_line())
@@ -246,7 +263,21 @@ def told() -> Iterator[None]:
         yield
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
+        if not isinstance(error, BadFileError):  # what the library calls X
+            text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
+            text = re.sub(r"^the table", "The table", text)
         stop(text)
+
+
+@contextmanager
+def told_of_k() -> Iterator[None]:
+    """Name the option that was given where more clusters are asked for than the rows allow."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            str(error).replace("k_max=", "--k ").replace("Lower k_max", "Lower --k")
+        ) from None
 
 
 @contextmanager

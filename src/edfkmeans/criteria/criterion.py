@@ -2,11 +2,12 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from edfkmeans._progress import progress_bar
@@ -84,6 +85,43 @@ class Curve:
                 f"k={self.k} of a curve with values of shape {np.shape(self.values)}: values must "
                 "hold one number for each k from 1 to k_max."
             )
+
+    def without(self, failed: Collection[int]) -> "Curve":
+        """Return the curve without some k, which have no values and are not chosen.
+
+        Where the chosen k is one of them, the next best is: the first candidate, else the best
+        value. What was said of the others was said beside a k that is gone, and goes too.
+        """
+        gone = np.array([k - 1 for k in failed if k <= len(self.values)], np.intp)
+        values, columns = _emptied(self.values, gone), self.columns
+        candidates = [k for k in self.candidates if k not in failed]
+        k, reasons = self.k, self.reasons
+        if k in failed:
+            best = {"min": np.nanargmin, "max": np.nanargmax}[self.direction]
+            if np.isnan(values).all():
+                raise NotApplicable("there is no clustering for any k that it has a value for")
+            k = candidates.pop(0) if candidates else int(best(values)) + 1
+            reasons = dict.fromkeys(range(1, len(values) + 1), "")
+        confidence = self.confidence
+        if confidence is not None:
+            confidence = confidence.copy()
+            confidence.iloc[gone] = np.nan
+        return replace(
+            self,
+            k=k,
+            values=values,
+            candidates=tuple(candidates),
+            columns={name: _emptied(column, gone) for name, column in columns.items()},
+            reasons=reasons,
+            confidence=confidence,
+        )
+
+
+def _emptied(values: Floats, places: npt.NDArray[np.intp]) -> Floats:
+    """Return values with NaN in some places."""
+    values = values.astype(np.float64)
+    values[places] = np.nan
+    return values
 
 
 def reasons_by_value(name: str, values: Floats, k: int) -> dict[int, str]:
@@ -236,9 +274,10 @@ def judge(
 
 def ask(criterion: Criterion, rows: Rows, path: KMeansPath, given: Given) -> Curve:
     """Ask one criterion that has been given what it needs."""
-    if criterion.adds_up:
-        return criterion.curve(rows, path, given)
-    return criterion.curve(rows.sample, path.sample, given)
+    if not criterion.adds_up:
+        rows, path = rows.sample, path.sample
+    curve = criterion.curve(rows, path, given)
+    return curve.without(path.failed) if path.failed and isinstance(curve, Curve) else curve
 
 
 _registered: dict[str, Criterion] = {}

@@ -16,8 +16,8 @@ from edfkmeans.fits.reference import Reference, quick_fits, some_rows
 from edfkmeans.kernels import silhouette as kernels
 from edfkmeans.kernels.tiles import TILE
 from edfkmeans.rows.arguments import check_whole
-from edfkmeans.rows.checks import count_distinct
-from edfkmeans.rows.labels import Labels, encode_labels
+from edfkmeans.rows.checks import check_numeric, count_distinct
+from edfkmeans.rows.labels import Labels, encode_labels, without_noise
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats
 
@@ -40,7 +40,7 @@ class Silhouettes:
     Attributes
     ----------
     per_point : ndarray of shape (n_samples,)
-        The silhouette of every row; NaN for rows outside the sample.
+        The silhouette of every row; NaN for rows outside the sample, and for noise.
     per_cluster : ndarray of shape (k,)
         Means over the clusters, in the order of the sorted labels.
     mean : float
@@ -63,16 +63,21 @@ def silhouettes(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Silhouettes:
-    """Silhouettes of one clustering.
+    """Silhouettes of one clustering: of every row, of every cluster, and their mean.
+
+    The numbers of scikit-learn's `silhouette_samples` and `silhouette_score`, by Euclidean
+    distance, in memory that grows with the rows and not with their square: no matrix of distances
+    is made, and rows are given to all cores. Time does grow with the square of the rows.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
     labels : array-like of shape (n_samples,)
-        At least two clusters.
+        At least two clusters, from whatever algorithm. -1 is noise, as DBSCAN and HDBSCAN mean it:
+        those rows are left out, with a warning, and have NaN.
     sample_size : int, optional
         With more rows than this, a sample of about so many, stratified by cluster, stands for all.
-        By default all rows up to 20000, above that a sample of 10000. Give n_samples for all rows.
+        By default all rows are looked at.
     random_state, n_jobs
         See `fit_path`; the former for which rows are sampled.
 
@@ -83,23 +88,25 @@ def silhouettes(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from edfkmeans import fit_path
-    >>> from edfkmeans.criteria.separation import silhouettes
+    >>> from sklearn.cluster import KMeans
+    >>> from edfkmeans import silhouettes
     >>> X = load_iris().data
-    >>> labels = fit_path(X, k_max=3, random_state=0).labels(3)
-    >>> round(silhouettes(X, labels).mean, 4)
-    0.5528
+    >>> found = silhouettes(X, KMeans(3, n_init=10, random_state=0).fit_predict(X))
+    >>> round(found.mean, 4), found.per_point.shape
+    (0.5528, (150,))
     """
     size = None if sample_size is None else check_whole("sample_size", sample_size, 2)
-    rows = read_rows(X)
-    encoded = encode_labels(labels, rows.n_samples, "labels")
+    raw = check_numeric(X)
+    kept = without_noise(labels, len(raw), "labels")
+    rows = read_rows(raw[kept])
+    encoded = encode_labels(np.asarray(labels)[kept], rows.n_samples, "labels")
     if encoded.max() == 0:
         raise ValueError("labels has one cluster, but silhouettes need two or more.")
     with Threads(effective_jobs(n_jobs)) as pool:
         work = Work(seed_of(random_state), pool)
-        (found,) = silhouettes_of(rows, [0], lambda _: encoded, size, work)
-    per_point = np.full(rows.n_samples, np.nan)
-    per_point[found.rows] = found.values
+        (found,) = silhouettes_of(rows, [0], lambda _: encoded, size or rows.n_samples, work)
+    per_point = np.full(len(raw), np.nan)
+    per_point[np.arange(len(raw))[kept][found.rows]] = found.values
     return Silhouettes(per_point, found.per_cluster, found.mean, found.n_sampled)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans._choices import COUNTS, Count
+from edfkmeans._choices import COUNTS, METRICS, Count, Metric
 from edfkmeans._streams import seed_of
 from edfkmeans.dof.bootstrap import bootstrap_terms
 from edfkmeans.dof.terms import Terms
@@ -58,6 +58,7 @@ def degrees_of_freedom(
     *,
     method: Count = "paper",
     precision: float | None = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> DegreesOfFreedom:
@@ -87,8 +88,8 @@ def degrees_of_freedom(
     precision : float, optional
         Only with "bootstrap": draw until the standard error is at most this part of the total, by
         default 0.02, or 256 times.
-    random_state, n_jobs
-        See `fit_path`; the former only with "bootstrap".
+    metric, random_state, n_jobs
+        See `fit_path`; `random_state` only with "bootstrap".
 
     Returns
     -------
@@ -105,6 +106,7 @@ def degrees_of_freedom(
     (12, True, (150,))
     """
     check_one_of("method", method, COUNTS)
+    check_one_of("metric", metric, METRICS)
     if method != "bootstrap" and (precision is not None or random_state is not None):
         raise ValueError(f"precision and random_state are for method='bootstrap', not {method!r}.")
     if precision is not None and not 0 < precision < 1:
@@ -116,7 +118,7 @@ def degrees_of_freedom(
             "that, and X is elsewhere. Use method='exact', or a sample of the rows."
         )
     rows, (fit, pilot) = fits_of_labels(
-        open_rows(X, seed=0, n_jobs=n_jobs), labels=labels, pilot_labels=pilot_labels
+        open_rows(X, seed=0, n_jobs=n_jobs, metric=metric), labels=labels, pilot_labels=pilot_labels
     )
     naive = fit.k * rows.n_features
     error = None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from edfkmeans._choices import Metric
 from edfkmeans._extras import needs
 from edfkmeans.rows.rows import Rows
 
@@ -49,8 +50,15 @@ def in_memory(X: Any) -> bool:
     return _name(X) == "memory"
 
 
-def open_rows(X: Any, seed: int, n_jobs: int = 1, progress: bool = False) -> Rows:
-    """Check X, look at every row once, and draw a sample where rows are not in memory."""
+def open_rows(
+    X: Any, seed: int, n_jobs: int = 1, progress: bool = False, metric: Metric = "euclidean"
+) -> Rows:
+    """Check X, look at every row once, and draw a sample where rows are not in memory.
+
+    With the metric "cosine" the rows are those of X scaled to length one.
+    """
+    if metric == "cosine":
+        X = _engine(X).directions(X)
     rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress)
     return rows
 

@@ -20,6 +20,7 @@ from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
+from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
@@ -181,6 +182,13 @@ def map_rows(
     """Return ``function(rows, *common)`` of every chunk, not yet computed."""
     chunks = Chunks(stream_of(X), effective_jobs(None))
     return ArrowColumn(chunks, partial(_called, function, common), dtype, n_columns)
+
+
+def directions(X: Any) -> Callable[[], Any]:
+    """Return the rows of X scaled to length one, as a function that gives batches of them."""
+    width = len(stream_of(X).columns)
+    scaled = map_rows(X, unit_rows, dtype=np.float64, n_columns=width)
+    return partial(scaled.reader, "column")
 
 
 def header(X: Any) -> pd.DataFrame:

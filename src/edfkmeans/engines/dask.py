@@ -17,6 +17,7 @@ from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
+from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
@@ -95,6 +96,13 @@ def map_rows(
 ) -> Any:
     """Return ``function(rows, *common)`` of every chunk as a dask array, not yet computed."""
     return apply(matrix(X)[0], function, *common, dtype=dtype, n_columns=n_columns)
+
+
+def directions(X: Any) -> Any:
+    """Return the rows of X scaled to length one, not yet computed."""
+    array, columns = matrix(X)
+    width = array.shape[1] if columns is None else len(columns)
+    return apply(array, unit_rows, dtype=array.dtype, n_columns=width)
 
 
 def header(X: Any) -> Any:

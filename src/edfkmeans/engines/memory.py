@@ -11,6 +11,7 @@ from edfkmeans.engines.threads import Threads
 from edfkmeans.rows.assignments import Known
 from edfkmeans.rows.blocks import Assignment, Block, Room, Task, add_results, row_blocks
 from edfkmeans.rows.checks import as_frame, check_numeric, check_rows
+from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values
@@ -81,6 +82,11 @@ def read_rows(X: Any, n_jobs: int = 1) -> MemoryRows:
 def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> MemoryRows:
     """Do what every engine does with X; here it is there already, and no sample is drawn."""
     return read_rows(X, n_jobs)
+
+
+def directions(X: Any) -> Values:
+    """Return the rows of X scaled to length one."""
+    return unit_rows(check_numeric(X))
 
 
 def map_rows(

@@ -1,16 +1,19 @@
 """KMeansPath: the best fit found for every k."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from edfkmeans import _html
+from edfkmeans._choices import FITS, METRICS, Metric
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.fits.fit import Fit, fit_of_labels, order_by_size, renumbered
-from edfkmeans.rows.arguments import check_whole
+from edfkmeans.rows.arguments import check_one_of, check_whole
 from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels, Sizes, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats, Units
@@ -33,7 +36,14 @@ class KMeansPath:
     n_samples, n_features : int
         Rows, and columns that vary.
     fits : str
-        How the fits were found: "best", "paper", or "given" for `from_labels`.
+        How the fits were found: "best", "paper", "given" for `from_labels`, or the name of the
+        estimator that made them.
+    metric : str
+        "cosine" where rows were scaled to length one first, else "euclidean".
+    failed : mapping of int to str
+        The k for which that estimator failed, and why. What the path holds for them is the
+        clustering of one less with a cluster cut in two, so that curves have no holes; it is never
+        chosen.
 
     Examples
     --------
@@ -62,6 +72,8 @@ class KMeansPath:
     """The same fits of the rows of the sample; None where that is all rows."""
     products: Floats | None = None
     """Sums of the products of columns over all rows, where a pass has made them by the way."""
+    failed: Mapping[int, str] = field(default_factory=dict)
+    metric: Metric = "euclidean"
 
     @property
     def k_max(self) -> int:
@@ -103,11 +115,22 @@ class KMeansPath:
             inertia=self.inertia[:last],
             _fits=self._fits[:last],
             _sample=self._sample and self._sample.up_to(k_max),
+            failed={k: why for k, why in self.failed.items() if k <= k_max + 1},
         )
 
     def sizes(self, k: int) -> Sizes:
         """Count the rows in each cluster of the fit with k clusters."""
         return self.fit(k).sizes.copy()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done that is not the usual way, in words."""
+        notes = []
+        if self.metric == "cosine":
+            notes.append("Rows scaled to length one: only directions count (metric cosine).")
+        if self.fits not in (*FITS, "given"):
+            notes.append(f"Clusterings by {self.fits} in place of k-means.")
+        return tuple(notes)
 
     def _index(self, k: int) -> int:
         k = check_whole("k", k, 1)
@@ -121,7 +144,8 @@ class KMeansPath:
     def __repr__(self) -> str:
         return (
             f"KMeansPath(k=1..{self.k_max} and a pilot of {self.k_max + 1}, "
-            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r})"
+            f"n={self.n_samples}, d={self.n_features}, fits={self.fits!r}"
+            + (f", metric={self.metric!r})" if self.metric != "euclidean" else ")")
         )
 
     def _repr_html_(self) -> str:
@@ -137,7 +161,9 @@ class KMeansPath:
         return f"<div>{title}{_html.folded('The fits', fits)}</div>"
 
     @classmethod
-    def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
+    def from_labels(
+        cls, X: Any, labels: Mapping[int, Any], *, metric: Metric = "euclidean"
+    ) -> "KMeansPath":
         """Make a path from clusterings of one's own.
 
         Parameters
@@ -146,6 +172,8 @@ class KMeansPath:
         labels : mapping from k to the labels of the rows
             Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values; the path
             numbers the clusters by size, as every path does.
+        metric : {"euclidean", "cosine"}
+            See `fit_path`.
 
         Returns
         -------
@@ -163,7 +191,8 @@ class KMeansPath:
         >>> select_k(X, path=path).k
         3
         """
-        rows = read_rows(X)
+        check_one_of("metric", metric, METRICS)
+        rows = read_rows(in_metric(check_numeric(X), metric))
         if rows.n_features == 0:
             raise ValueError("X has 1 distinct row: there is nothing to cluster.")
         if not isinstance(labels, Mapping):
@@ -190,7 +219,7 @@ class KMeansPath:
                 )
             fit = fit_of_labels(rows.values, encoded, k)
             fits.append(renumbered(fit, order_by_size(fit)))
-        return path_of(rows, fits, "given")
+        return path_of(rows, fits, "given", metric=metric)
 
 
 def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
@@ -252,6 +281,8 @@ def path_of(
     kind: str,
     sample: KMeansPath | None = None,
     products: Floats | None = None,
+    failed: Mapping[int, str] | None = None,
+    metric: Metric = "euclidean",
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
     return KMeansPath(
@@ -265,6 +296,8 @@ def path_of(
         kept_rows=rows.kept(),
         _sample=sample,
         products=products,
+        failed=failed or {},
+        metric=metric,
     )
 
 

@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from edfkmeans._choices import FITS, Fits
+from edfkmeans._choices import FITS, METRICS, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
+from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
 from edfkmeans.fits.fit import order_by_size, renumbered
+from edfkmeans.fits.narrow import narrow_fits
 from edfkmeans.fits.passes import fits_in_sample, refine
 from edfkmeans.fits.path import KMeansPath, path_of
 from edfkmeans.fits.starts import random_fits
@@ -28,11 +30,13 @@ def fit_path(
     *,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Any = None,
+    metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> KMeansPath:
-    """Fit k-means for k = 1 .. k_max + 1.
+    """Fit k-means for k = 1 .. k_max + 1, or another clusterer.
 
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
     (Lloyd's algorithm, which most libraries stop at, does not promise that.) With more than 131072
@@ -56,6 +60,20 @@ def fit_path(
         several of each tried. "paper": the best of some starts from random distinct rows.
     n_init : int, optional
         Number of chains, by default 2, or of random starts for each k, by default 10.
+    clusterer : estimator, optional
+        Fitted in place of k-means: any estimator as scikit-learn has them with a parameter
+        ``n_clusters`` or ``n_components``, or a pipeline that ends with one, such as
+        ``GaussianMixture(covariance_type="diag")``. It is cloned for every k from 2 on, and given a
+        seed where its own random_state is None. A k for which it fails, or makes another number of
+        clusters, is left out of the choice with a warning; `KMeansPath.failed` says why. X must be
+        in memory, and `fits` and `n_init` left out.
+    metric : {"euclidean", "cosine"}
+        "cosine": every row is scaled to length one first, so that only directions count, as is
+        usual for embeddings; rows of zeros have none and are an error. Everything after that is
+        Euclidean: squared distances are then ``2 - 2 cos``, centres are means of such rows (not
+        scaled again), and degrees of freedom and criteria are those of these rows. Of rows with
+        many columns, chains look for fits among the principal components; every fit ends with all
+        columns.
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
@@ -76,10 +94,21 @@ def fit_path(
     >>> path = fit_path(X, k_max=10, random_state=0)
     >>> path.labels(3).shape, path.centers(3).shape, int(path.sizes(3).sum())
     ((178,), (3, 13), 178)
+
+    >>> from sklearn.mixture import GaussianMixture
+    >>> mixtures = fit_path(X, 10, clusterer=GaussianMixture(covariance_type="diag"),
+    ...                     random_state=0)
+    >>> mixtures
+    KMeansPath(k=1..10 and a pilot of 11, n=178, d=13, fits='GaussianMixture')
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, seed, n_jobs, progress)
-    return fit_rows(rows, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress)
+    check_one_of("metric", metric, METRICS)
+    asked = Clusterer.of(clusterer, X, fits, n_init, metric)
+    rows = open_rows(X, seed, n_jobs, progress, metric)
+    return fit_rows(
+        rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric, n_jobs=n_jobs,
+        progress=progress,
+    )  # fmt: skip
 
 
 def fit_rows(
@@ -89,10 +118,12 @@ def fit_rows(
     *,
     fits: Fits = "best",
     n_init: int | None = None,
+    clusterer: Clusterer | None = None,
+    metric: Metric = "euclidean",
     n_jobs: int = 1,
     progress: bool = False,
 ) -> KMeansPath:
-    """Do what `fit_path` does, with rows that have been read."""
+    """Do what `fit_path` does, with rows that have been read, as the metric sees them."""
     check_one_of("fits", fits, FITS)
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     k_max = check_k_max(rows, k_max)
@@ -101,6 +132,7 @@ def fit_rows(
     # What X is usually asked for has the same fits, however much more is asked for.
     k_first = usual_k_max(rows) + 1
     steps = {"best": count_steps(n, k_max + 1, n_init, k_first), "paper": k_max + 1}[fits]
+    steps = k_max if clusterer is not None else steps
     with progress_bar(progress, "fitting", steps, "fit") as bar:
 
         def report(k: int, inertia: float) -> None:
@@ -108,22 +140,28 @@ def fit_rows(
                 bar.set_postfix(k=k, inertia=f"{rows.units.squared(inertia):.6g}", refresh=False)
                 bar.update()
 
-        if fits == "best":
-            found = chain_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
+        if clusterer is not None:
+            found, failed = clusterer.fits(sample.values, k_max + 1, seed, n_jobs, report)
+        elif fits == "best":
+            search = narrow_fits if metric == "cosine" else chain_fits
+            found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
         else:
             found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
     if sample is rows:
-        return path_of(rows, [renumbered(fit, order_by_size(fit)) for fit in found], fits)
+        kind, failed = (fits, {}) if clusterer is None else (clusterer.name, failed)
+        found = [renumbered(fit, order_by_size(fit)) for fit in found]
+        return path_of(rows, found, kind, failed=failed, metric=metric)
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]
     refined, found = ([*map(renumbered, each, orders)] for each in (refined, found))
-    shown = path_of(sample, fits_in_sample(rows, refined, found), fits)
-    return path_of(rows, refined, fits, shown, products)
+    shown = path_of(sample, fits_in_sample(rows, refined, found), fits, metric=metric)
+    return path_of(rows, refined, fits, shown, products, metric=metric)
 
 
 def check_k_max(rows: Rows, k_max: int | None, least: int = 1) -> int:
     """Return the k_max to use: the one given if X supports it, else one that suits X."""
+    refuse_estimator("k_max", k_max)
     if k_max is None:
         purpose = "choose a number of clusters"
         check_distinct(rows.sample.values, 4, purpose, rows.looked_at)

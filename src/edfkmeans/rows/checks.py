@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from edfkmeans.rows.arguments import some
@@ -12,6 +13,8 @@ from edfkmeans.rows.units import Values
 
 # What numpy turns into floats without a word.
 _NO_NUMBERS = (str, np.datetime64, np.timedelta64, complex)
+# Bytes: a sparse matrix that takes no more with its zeros is filled in.
+_SMALL = 2**27
 # How to get rows into memory that are elsewhere, by the kind of X.
 _TO_MEMORY = {
     "dask": "X.compute()",
@@ -37,6 +40,8 @@ def check_numeric(X: Any) -> Values:
                 f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
                 f"Give {_TO_MEMORY[kind]} if they fit, or some of them."
             )
+    if issparse(X):
+        X = _filled(X)
     X = as_frame(X)
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
     if masked:
@@ -62,6 +67,19 @@ def check_numeric(X: Any) -> Values:
     if bad is not None:
         raise_bad(bad, getattr(X, "columns", range(array.shape[1])))
     return array
+
+
+def _filled(X: Any) -> Any:
+    """Return a sparse matrix with its zeros, if that is small: k-means looks at every number."""
+    size = int(np.prod(X.shape)) * 8
+    if size > _SMALL:
+        raise ValueError(
+            f"X is a sparse matrix of shape {X.shape}, which takes {size / 1e9:.3g} GB with its "
+            f"zeros; up to {_SMALL / 1e9:.2g} GB that is done by itself. Reduce the columns first, "
+            "e.g. TruncatedSVD(100) of sklearn.decomposition, and use metric='cosine' for text; or "
+            "give X.toarray() if that much is meant."
+        )
+    return X.toarray()
 
 
 def as_frame(X: Any) -> Any:

@@ -1,5 +1,6 @@
 """Labels: numbers of clusters, one for each row."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,26 @@ def encode_labels(labels: Any, n: int, name: str) -> Labels:
         return np.unique(array, return_inverse=True)[1].astype(np.int32)
     except TypeError as error:
         raise TypeError(f"{name} mixes kinds of values: {error}. Use one kind.") from None
+
+
+def without_noise(labels: Any, n: int, name: str) -> Any:
+    """Return which of n rows are in a cluster: all, or those whose label is not -1.
+
+    DBSCAN, HDBSCAN and OPTICS mean noise by -1. Other labels are left to `encode_labels`.
+    """
+    array = np.asarray(labels)
+    check_length(array.shape, n, name)
+    noise = array == -1 if array.dtype.kind in "if" else np.zeros(n, bool)
+    if not noise.any():
+        return slice(None)
+    if noise.all():
+        raise ValueError(f"{name} is -1 for all {n} rows: all noise, and no cluster to judge.")
+    warnings.warn(
+        f"{name} is -1 for {int(noise.sum())} of {n} rows: taken as noise, as DBSCAN and HDBSCAN "
+        "mean it, and left out. If these rows are a cluster, give them another label.",
+        stacklevel=3,
+    )
+    return ~noise
 
 
 def check_length(shape: tuple[int, ...], n: int, name: str) -> None:

@@ -1,0 +1,64 @@
+"""Directions: rows scaled to length one, of which the angles between them are all that is left.
+
+Of two such rows the squared distance is ``2 - 2 cos``. So the inertia of k-means is, for every
+cluster, the sum over its pairs of rows of ``2 - 2 cos``, divided by its size: a function of the
+cosines alone. That takes centres that are means and nothing else. They lie inside the sphere, the
+nearer to its surface the closer the rows of the cluster are together; scaled to length one, which
+changes no direction, they would not be what the inertia, the degrees of freedom and all criteria
+are about.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from edfkmeans._choices import METRICS, Metric
+from edfkmeans.rows.arguments import check_one_of
+from edfkmeans.rows.units import Values
+
+# Rows that are scaled at a time.
+_BLOCK = 16384
+# Rows without a direction that an error names.
+_NAMED = 5
+
+
+def unit_rows(rows: Values) -> Values:
+    """Scale every row to length one; a row of zeros has no direction and is an error."""
+    scaled = np.empty_like(rows)
+    for first in range(0, len(rows), _BLOCK):
+        part = rows[first : first + _BLOCK]
+        # Squares of very large or small numbers would leave the range of a float.
+        size = np.abs(part).max(axis=1, keepdims=True, initial=0.0).astype(np.float64)
+        if not size.all():
+            _refuse_zeros(rows)
+        shorter = part / size
+        scaled[first : first + _BLOCK] = shorter / np.linalg.norm(shorter, axis=1, keepdims=True)
+    return scaled
+
+
+def in_metric(rows: Values, metric: Metric) -> Values:
+    """Return rows as a metric sees them."""
+    return unit_rows(rows) if metric == "cosine" else rows
+
+
+def check_metric(metric: Any, path: Any) -> Metric:
+    """Return the metric to use: that of a path where there is one."""
+    check_one_of("metric", metric, METRICS)
+    made = getattr(path, "metric", metric)
+    if metric != made and metric != METRICS[0]:
+        raise ValueError(
+            f"metric={metric!r}, but path was fitted with metric={made!r}. Leave metric out, or "
+            "fit a path with it."
+        )
+    asked: Metric = made
+    return asked
+
+
+def _refuse_zeros(rows: Values) -> None:
+    zeros = np.flatnonzero(~rows.any(axis=1))
+    named = ", ".join(map(str, zeros[:_NAMED])) + (" ..." if len(zeros) > _NAMED else "")
+    raise ValueError(
+        f"metric='cosine' compares directions, and {len(zeros)} rows hold nothing but zeros, which "
+        f"have none: {named} (counted from 0). Leave them out, e.g. X[X.any(axis=1)], and keep "
+        "them as a group of their own."
+    )
