@@ -128,7 +128,7 @@ def _in_spark(
     name: str,
     columns: list[str] | None,
     drop: list[str] | None,
-    scale: options.Scale,
+    scale: choices.Scale,
     id_column: str | None,
 ) -> Any:
     import pandas as pd
