@@ -22,6 +22,7 @@ from edfkmeans.rows import look
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
+from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values
@@ -61,7 +62,7 @@ class SparkColumn:
         table = self.table
         rows = table.rows
         kept = table.names if table.id is None else [table.id]
-        names = self._names()
+        names = self.names
         clash = [name for name in kept if name in names]
         if clash:
             raise ValueError(
@@ -77,7 +78,9 @@ class SparkColumn:
         work = partial(partitions.columns, table.reader, self.work, self.dtype, own)
         return rows.mapInArrow(work, schema).toDF(*kept, *names)
 
-    def _names(self) -> list[str]:
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of numbers."""
         name = "cluster" if self.dtype.kind == "i" else "value"
         return [name] if self._n_columns is None else [f"{name}{j}" for j in range(self._n_columns)]
 
@@ -91,7 +94,7 @@ class SparkColumn:
             )
         whole = collected(self.frame).to_pandas()
         whole = whole.sort_values(self.table.id, kind="stable")
-        found = whole[self._names()].to_numpy(self.dtype)
+        found = whole[self.names].to_numpy(self.dtype)
         found = found[:, 0] if self._n_columns is None else found
         return found if dtype is None else found.astype(dtype)
 
@@ -255,6 +258,13 @@ def map_rows(
 ) -> SparkColumn:
     """Return ``function(rows, *common)`` of every row, not yet computed."""
     return SparkColumn(table_of(X), partial(_called, function, common), dtype, n_columns)
+
+
+def directions(X: Any) -> Table:
+    """Return the rows of X scaled to length one, as they are read."""
+    table = table_of(X)
+    scaled = map_rows(table, unit_rows, dtype=np.float64, n_columns=len(table.columns or ()))
+    return Table(scaled.frame, id=table.id, columns=scaled.names)
 
 
 def header(X: Any) -> pd.DataFrame:
