@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import Fits
+from edfkmeans._choices import Brought, Fits
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
@@ -169,6 +169,7 @@ def compare(
     n_init: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Ask every criterion how many clusters there are, on the same fits.
@@ -188,7 +189,7 @@ def compare(
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
         (of rows elsewhere, on the sample).
-    fits, n_init, n_jobs, progress
+    fits, n_init, n_jobs, engine, progress
         See `fit_path`.
     random_state : int, RandomState, Generator or None
         What is drawn. Where the judge is asked, the fits are the same for every seed, see
@@ -215,7 +216,7 @@ def compare(
     """
     asked = _asked(criteria)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress, engine)
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)

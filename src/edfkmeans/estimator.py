@@ -12,7 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from edfkmeans._choices import Fits, Method
+from edfkmeans._choices import Brought, Fits, Method
 from edfkmeans.engines import header, map_rows
 from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.units import Floats, Values
@@ -26,7 +26,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max, method, rule
         How k is chosen, see `select_k`.
-    fits, n_init, n_jobs
+    fits, n_init, n_jobs, engine
         How the fits are found, see `fit_path`.
     random_state : int, RandomState or None
         See `select_k`.
@@ -70,6 +70,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         n_init: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Brought | None = None,
     ) -> None:
         self.k_max = k_max
         self.method = method
@@ -78,6 +79,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the number of clusters and cluster X; y is ignored."""

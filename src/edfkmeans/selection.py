@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import FITS, Fits, Method
+from edfkmeans._choices import FITS, Brought, Fits, Method
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
@@ -182,7 +182,8 @@ class Selection:
         path, bic = self.path, self.table["bic"].to_numpy()
         rows = path.kept_rows
         if X is not None:
-            rows = open_rows(X, sample_seed(path, 0))
+            engine: Brought | None = "cuda" if path.place == "on a GPU" else None
+            rows = open_rows(X, sample_seed(path, 0), engine=engine)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -512,6 +513,7 @@ def select_k(
     n_init: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
     path: KMeansPath | None = None,
     progress: bool = False,
 ) -> Selection:
@@ -548,7 +550,7 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, n_jobs, progress
+    fits, n_init, n_jobs, engine, progress
         See `fit_path`.
     random_state : int, RandomState, Generator or None
         The fits that the judge looks at are the same for every seed: an answer should not move
@@ -586,7 +588,7 @@ def select_k(
             "one's own. Leave path out."
         )
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, engine)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())
@@ -610,9 +612,9 @@ def select_k(
         shares = None
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
+        columns = column_names(X, len(path.centers(1)[0]))
+        findings = findings_of(rows.sample.values, columns, for_all=pool.map)
     table = table_of(path, curve)
-    columns = column_names(X, len(path.centers(1)[0]))
-    findings = findings_of(rows.sample.values, columns)
     return Selection(
         k=curve.k,
         chosen=curve.k,

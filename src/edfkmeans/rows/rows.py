@@ -1,7 +1,7 @@
 """Rows: what every later step asks of a table of numbers, wherever it lies."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 
 from edfkmeans.rows.blocks import Assignment, Task
 from edfkmeans.rows.labels import Labels
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Floats, Units, Values
 
 
 class Rows(ABC):
@@ -51,6 +51,11 @@ class Rows(ABC):
         """The rows to look at one by one: themselves if they are in memory, else some of them."""
 
     @property
+    def quick(self) -> "Quick | None":
+        """The sample where it is worked on fastest; None where that is in memory."""
+        return None
+
+    @property
     def looked_at(self) -> str:
         """What `sample` holds, in words."""
         size = len(self.sample.values)
@@ -89,6 +94,22 @@ class Rows(ABC):
     @abstractmethod
     def shown(self) -> pd.DataFrame:
         """Return the rows of the sample as they are in X; the index holds their numbers."""
+
+
+class Quick(ABC):
+    """The rows of a sample, on a device that makes many passes over them in little time."""
+
+    @abstractmethod
+    def search(self, k_last: int, seed: int, report: Callable[[int, float], None]) -> list[Floats]:
+        """Return the centres of good fits for k = 1 .. k_last."""
+
+    @abstractmethod
+    def sums(self, tasks: Sequence[Task]) -> list[Any]:
+        """Do what `Rows.sums` does, for the rows of the sample."""
+
+    @abstractmethod
+    def labels(self, assignments: Sequence[Assignment]) -> list[Labels]:
+        """Say of every row of the sample which cluster it is in, in each of some fits."""
 
 
 class Sample(Rows):
