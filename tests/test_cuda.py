@@ -124,7 +124,7 @@ def test_beyond_the_sample(single, monkeypatch):
 
 
 def test_rows_beyond_the_memory_of_the_gpu_are_sent_in_parts(monkeypatch):
-    X, _ = blobs(3, n=9000)
+    X, _ = blobs(3, n=6000)
     whole = fit_path(X, 4, random_state=0, engine="cuda")
     monkeypatch.setattr(_cuda_source, "_AT_ONCE", 2 * 8192)
     monkeypatch.setattr(_cuda_source, "free_bytes", lambda: 0)
