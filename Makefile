@@ -13,13 +13,17 @@ OPTIONS ?=
 LOCK ?= yes
 TASKS := $(PYTHON) tasks.py $(if $(filter no,$(LOCK)),--no-lock)
 
-.PHONY: run test test-matrix mutation setup lint lock audit docs docs-pictures bench load judge choosers reproduce results metadata dist clean
+.PHONY: run test test-gpu test-matrix mutation setup lint lock audit docs docs-pictures bench load judge choosers reproduce results metadata dist clean
 
 run:
 	@$(TASKS) run $(if $(DATA),"$(DATA)") $(OPTIONS)
 
 test setup lint docs audit metadata clean:
 	@$(TASKS) $@
+
+# On a machine with a GPU, with CuPy and the other packages installed: the kernels themselves.
+test-gpu:
+	$(PYTHON) -m pytest -q tests/test_cuda.py tests/test_engines.py -k "cuda"
 
 # KEEP=yes leaves the versions that are there, and adds what is missing.
 lock:

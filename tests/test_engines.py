@@ -63,11 +63,18 @@ def to_spark(X, number):
     return table_of(X, number)
 
 
+def to_cuda(X, number):
+    from edfkmeans.engines._cuda_place import OnDevice
+
+    return OnDevice(X)
+
+
 ENGINES = {
     "memory": Engine(lambda X, number: X),
     "dask": Engine(to_dask, (1, 7, 100), "dask"),
     "arrow": Engine(to_arrow, (1, 7, 100), "pyarrow"),
     "spark": Engine(to_spark, (1, 3), "pyspark", travels=False, slow=True),
+    "cuda": Engine(to_cuda, (1,), "cuda_simulator"),
 }
 
 DATA = {
@@ -394,7 +401,7 @@ def test_a_path_belongs_to_its_rows(engine, wine):
     for other in ENGINES.values():
         if other is not engine:
             pytest.importorskip(other.needs, reason=f"needs {other.needs}")
-            with pytest.raises(TypeError, match=r"path was fitted to rows in .* Give the X of the"):
+            with pytest.raises(TypeError, match=r"path was fitted to rows (in|on) .* Give the X"):
                 select_k(other.bring(wine, other.parts[-1]), path=path)
 
 

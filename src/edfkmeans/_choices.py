@@ -20,8 +20,12 @@ COUNTS: tuple[Count, ...] = get_args(Count)
 Box = Literal["principal", "plain"]
 BOXES: tuple[Box, ...] = get_args(Box)
 
-Engine = Literal["memory", "arrow", "dask", "spark"]
+Engine = Literal["memory", "arrow", "dask", "spark", "cuda"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+# What rows in memory can be brought to.
+Brought = Literal["cuda"]
+BROUGHT: tuple[Brought, ...] = get_args(Brought)
 
 Scale = Literal["standard", "robust", "log", "none"]
 SCALES: tuple[Scale, ...] = get_args(Scale)

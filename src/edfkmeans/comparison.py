@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import Fits, Metric
+from edfkmeans._choices import Brought, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
@@ -173,6 +173,7 @@ def compare(
     metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Ask every criterion how many clusters there are, on the same fits.
@@ -193,7 +194,7 @@ def compare(
     labels : array-like of shape (n_samples,), optional
         A known grouping; every criterion's choice is compared with it by the adjusted Rand index
         (of rows elsewhere, on the sample).
-    fits, n_init, clusterer, metric, n_jobs, progress
+    fits, n_init, clusterer, metric, n_jobs, engine, progress
         See `fit_path`.
     random_state : int, RandomState, Generator or None
         What is drawn. Where the judge is asked, the fits are the same for every seed, see
@@ -222,7 +223,7 @@ def compare(
     metric = check_metric(metric, path)
     fitted = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric)
+    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric, engine)
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)

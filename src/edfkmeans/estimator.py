@@ -12,7 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from edfkmeans._choices import Fits, Method, Metric
+from edfkmeans._choices import Brought, Fits, Method, Metric
 from edfkmeans.engines import header, map_rows
 from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.directions import in_metric
@@ -28,7 +28,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     ----------
     k_max, method, rule
         How k is chosen, see `select_k`.
-    fits, n_init, metric, n_jobs
+    fits, n_init, metric, n_jobs, engine
         How the fits are found, see `fit_path`.
     random_state : int, RandomState or None
         See `select_k`.
@@ -73,6 +73,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         metric: Metric = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: Brought | None = None,
     ) -> None:
         self.k_max = k_max
         self.method = method
@@ -82,6 +83,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.metric = metric
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans import _html
-from edfkmeans._choices import FITS, Fits, Method, Metric
+from edfkmeans._choices import FITS, Brought, Fits, Method, Metric
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
@@ -189,7 +189,8 @@ class Selection:
         path, bic = self.path, self.table["bic"].to_numpy()
         rows = path.kept_rows
         if X is not None:
-            rows = open_rows(X, sample_seed(path, 0), metric=path.metric)
+            engine: Brought | None = "cuda" if path.place == "on a GPU" else None
+            rows = open_rows(X, sample_seed(path, 0), metric=path.metric, engine=engine)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -539,6 +540,7 @@ def select_k(
     metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
     path: KMeansPath | None = None,
     progress: bool = False,
 ) -> Selection:
@@ -575,7 +577,7 @@ def select_k(
     resample : bool
         Choose again on 20 random parts of the rows (63 % of them, at most 20000), and tell how
         often each k was chosen.
-    fits, n_init, clusterer, metric, n_jobs, progress
+    fits, n_init, clusterer, metric, n_jobs, engine, progress
         See `fit_path`. What the judge knows it has learned from k-means; of other clusterers it has
         seen none.
     random_state : int, RandomState, Generator or None
@@ -619,7 +621,7 @@ def select_k(
     metric = check_metric(metric, path)
     asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric)
+    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric, engine)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())
@@ -644,9 +646,9 @@ def select_k(
         shares = None
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
+        columns = column_names(X, len(path.centers(1)[0]))
+        findings = findings_of(rows.sample.values, columns, for_all=pool.map)
     table = table_of(path, curve)
-    columns = column_names(X, len(path.centers(1)[0]))
-    findings = findings_of(rows.sample.values, columns)
     if metric == "cosine":  # what is done to single columns is not done to directions
         findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
     return Selection(

@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from edfkmeans._extras import needs
 
@@ -22,6 +22,7 @@ from edfkmeans.cli.running import (
     check_streamed,
     command_line,
     connected,
+    have_gpu,
     open_table,
     read_table,
     room_told,
@@ -88,7 +89,7 @@ def select(
 
     check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, model, force)
-    how = {"k_max": k_max, "method": method, "rule": rule, "metric": metric}
+    how: dict[str, Any] = {"k_max": k_max, "method": method, "rule": rule, "metric": metric}
     how |= {"random_state": seed, "n_jobs": jobs}
     scale = scale or usual_scale(metric)
     with told():
@@ -100,7 +101,10 @@ def select(
             stop(f"--scheduler {scheduler} is for --engine dask. Add that, or leave it out.")
         if master is not None and engine != "spark":
             stop(f"--master {master} is for --engine spark. Add that, or leave it out.")
-        if engine == "memory":
+        if engine == "cuda":
+            have_gpu()
+            how["engine"] = engine
+        if engine in ("memory", "cuda"):
             prepared, _ = read_table(
                 file,
                 columns=columns,

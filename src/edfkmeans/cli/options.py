@@ -115,7 +115,8 @@ Engine = Annotated[
     typer.Option(
         help="memory: read the whole table; arrow: in a stream, for Parquet, CSV, TSV and Feather "
         "larger than memory, and folders of them; dask: chunk by chunk, by a cluster too, also for "
-        "Zarr; spark: by Spark, also a table by its name. If not given: memory, or arrow for a "
+        "Zarr; spark: by Spark, also a table by its name; cuda: read the whole table, a GPU works "
+        "on it. If not given: memory, or arrow for a "
         "table that takes more than a third of it."
     ),
 ]

@@ -18,7 +18,7 @@ from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
-from edfkmeans.engines import write_labels
+from edfkmeans.engines import in_memory, write_labels
 from edfkmeans.model import Model
 from edfkmeans.profiles import describe
 from edfkmeans.selection import Selection
@@ -202,7 +202,7 @@ def _model(selection: Selection, prepared: Prepared) -> Model:
 
 
 def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
-    if selection.path.kept_rows is not None:
+    if not in_memory(selection.labels):
         file.unlink()  # a folder takes its place
         write_labels(selection.labels, file)
         return

@@ -52,6 +52,16 @@ def check_streamed(
         stop(f"--labels {labels}: with --engine {engine} labels are Parquet. Name a .parquet file.")
 
 
+def have_gpu() -> None:
+    """Stop before anything is read where there is no GPU, or nothing to use it with."""
+    from edfkmeans.engines._cuda_device import cupy
+
+    try:
+        cupy()
+    except (ImportError, RuntimeError) as error:
+        stop(str(error).replace("engine='cuda'", "--engine cuda"))
+
+
 @contextmanager
 def connected(engine: str, address: str | None) -> Iterator[None]:
     """Have an engine ready, on the cluster at an address if there is one, or say how to get it."""

@@ -19,7 +19,7 @@ from edfkmeans.criteria.criterion import (
     register,
 )
 from edfkmeans.dof.smoothing import smooth
-from edfkmeans.dof.terms import Terms, path_excess, path_excesses
+from edfkmeans.dof.terms import path_excess, path_excesses, terms_of
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.rows import Rows
@@ -139,7 +139,7 @@ class Information(Criterion):
         if self.count == "paper" and fit.k > 1:
             if pilot.inertia <= 0 or pilot.k <= fit.k:
                 return None
-            excess = rows.total(rows.per_row(Terms.of(rows, fit, pilot, "paper"), np.float64))
+            excess = rows.total(rows.per_row(terms_of(rows, fit, pilot, "paper"), np.float64))
             if excess < 0:  # not k-means: rows nearer to other centroids than to their own
                 return None
             dof += excess

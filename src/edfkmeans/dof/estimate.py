@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans._choices import COUNTS, METRICS, Count, Metric
+from edfkmeans._choices import COUNTS, METRICS, Brought, Count, Metric
 from edfkmeans._streams import seed_of
 from edfkmeans.dof.bootstrap import bootstrap_terms
-from edfkmeans.dof.terms import Terms
+from edfkmeans.dof.terms import terms_of
 from edfkmeans.engines import in_memory, open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.passes import fits_of_labels
@@ -61,6 +61,7 @@ def degrees_of_freedom(
     metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
 ) -> DegreesOfFreedom:
     """Estimate the effective degrees of freedom of a clustering.
 
@@ -88,8 +89,8 @@ def degrees_of_freedom(
     precision : float, optional
         Only with "bootstrap": draw until the standard error is at most this part of the total, by
         default 0.02, or 256 times.
-    metric, random_state, n_jobs
-        See `fit_path`; `random_state` only with "bootstrap".
+    metric, random_state, n_jobs, engine
+        See `fit_path`; `random_state` only with "bootstrap", `engine` not with it.
 
     Returns
     -------
@@ -112,13 +113,15 @@ def degrees_of_freedom(
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision={precision!r} must be between 0 and 1.")
     n_jobs = effective_jobs(n_jobs)
-    if method == "bootstrap" and not in_memory(X):
+    if method == "bootstrap" and (engine is not None or not in_memory(X)):
         raise ValueError(
             "method='bootstrap' fits all rows again and again, which must be in memory for "
             "that, and X is elsewhere. Use method='exact', or a sample of the rows."
         )
     rows, (fit, pilot) = fits_of_labels(
-        open_rows(X, seed=0, n_jobs=n_jobs, metric=metric), labels=labels, pilot_labels=pilot_labels
+        open_rows(X, seed=0, n_jobs=n_jobs, metric=metric, engine=engine),
+        labels=labels,
+        pilot_labels=pilot_labels,
     )
     naive = fit.k * rows.n_features
     error = None
@@ -128,5 +131,5 @@ def degrees_of_freedom(
                 rows.sample, fit, pilot, seed_of(random_state), precision or 0.02, pool
             )
     else:
-        per_point = rows.per_row(Terms.of(rows, fit, pilot, method), np.float64)
+        per_point = rows.per_row(terms_of(rows, fit, pilot, method), np.float64)
     return DegreesOfFreedom(naive, per_point, rows.total(per_point, "degrees of freedom"), error)

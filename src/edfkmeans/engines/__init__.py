@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from edfkmeans._choices import Metric
+from edfkmeans._choices import BROUGHT, Brought, Metric
 from edfkmeans._extras import needs
+from edfkmeans.engines._cuda_place import OnDevice, is_on_device
+from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.rows import Rows
 
 # The engine for data of other packages, or for one kind of them; everything else is in memory.
@@ -34,6 +36,8 @@ def _name(X: Any) -> str:
     for kind in (package, *(f"{package}.{each.__name__}" for each in type(X).__mro__)):
         if kind in _ENGINES:
             return _ENGINES[kind]
+    if is_on_device(X):
+        return "cuda"
     return "arrow" if callable(X) or isinstance(X, Iterator) else "memory"
 
 
@@ -51,14 +55,29 @@ def in_memory(X: Any) -> bool:
 
 
 def open_rows(
-    X: Any, seed: int, n_jobs: int = 1, progress: bool = False, metric: Metric = "euclidean"
+    X: Any,
+    seed: int,
+    n_jobs: int = 1,
+    progress: bool = False,
+    metric: Metric = "euclidean",
+    engine: Brought | None = None,
 ) -> Rows:
     """Check X, look at every row once, and draw a sample where rows are not in memory.
 
-    With the metric "cosine" the rows are those of X scaled to length one.
+    With the metric "cosine" the rows are those of X scaled to length one. With an `engine`, rows in
+    memory are brought to that one.
     """
+    name = _name(X)
+    if engine is not None:
+        check_one_of("engine", engine, BROUGHT)
+        if name not in ("memory", engine):
+            raise TypeError(
+                f"engine={engine!r} takes rows in memory or on a GPU, and X, a "
+                f"{type(X).__name__}, is neither. Leave engine out, or read the rows first."
+            )
     if metric == "cosine":
         X = _engine(X).directions(X)
+    X = OnDevice(X) if engine is not None and name == "memory" else X
     rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress)
     return rows
 

@@ -7,77 +7,20 @@ and with them labels, do not depend on how rows are cut into chunks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from edfkmeans.fits.fit import Fit, fit_of_labels
-from edfkmeans.kernels import lloyd
 from edfkmeans.rows.assignments import Known, Nearest
-from edfkmeans.rows.blocks import Assignment, Block
-from edfkmeans.rows.labels import Sizes
 from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.tasks import Tally, products
 from edfkmeans.rows.units import Floats
 
 # Part of the inertia: a fit is done when moving its centres saved no more than this.
 _ENOUGH = 1e-5
 # Passes, at most; the fits of the sample are near enough that most need two or three.
 MAX_PASSES = 10
-# Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
-# stays below 2^60.
-_UNIT = 46
-# Bits: the sum of a block is put down in an upper and a lower part, the lower of so many. Billions
-# of blocks can be added before one of the parts overflows.
-_HALF = 30
-
-
-@dataclass(slots=True, eq=False)
-class _Sums:
-    """What blocks add to a fit: rows, their totals, and squares about the old centres."""
-
-    sizes: Sizes
-    totals: npt.NDArray[np.int64]
-    inertia: float
-
-    def __add__(self, other: "_Sums") -> "_Sums":
-        return _Sums(
-            self.sizes + other.sizes, self.totals + other.totals, self.inertia + other.inertia
-        )
-
-    @property
-    def means(self) -> Floats:
-        """Centroids from sums of whole numbers, rounded once."""
-        exact = self.totals[0].astype(object) * 2**_HALF + self.totals[1].astype(object)
-        count = self.sizes.astype(object)[:, None]
-        return np.asarray(exact / (count * 2**_UNIT), np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Tally:
-    """The task of a pass for one fit: add up the rows of its clusters."""
-
-    assignment: Assignment
-    centers: Floats
-
-    def __call__(self, block: Block) -> _Sums:
-        k, d = self.centers.shape
-        labels = block.labels(self.assignment)
-        sizes: Sizes = np.zeros(k, np.int64)
-        sums = np.zeros((k, d), np.int64)
-        lloyd.add_rows(block.whole(2.0**_UNIT), labels, sizes, sums)
-        inertia = lloyd.sum_of_squares(block.values, labels, self.centers)
-        totals = np.empty((2, k, d), np.int64)
-        np.right_shift(sums, _HALF, out=totals[0])
-        np.bitwise_and(sums, 2**_HALF - 1, out=totals[1])
-        return _Sums(sizes, totals, inertia)
-
-
-def _products(block: Block) -> Floats:
-    """Sum the products of every two columns."""
-    values = block.doubles()
-    return np.asarray(values.T @ values)
 
 
 def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | None]:
@@ -88,14 +31,14 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
     """
     fits: dict[int, Fit] = {}
     moving = dict(enumerate(starts))
-    products = None
+    found_products = None
     for number in range(1, MAX_PASSES + 1):
-        tallies = [_Tally(Nearest(centers), centers) for centers in moving.values()]
-        with_products = number == 1 and rows.n_samples >= len(rows.units.mean)
-        tasks: list[Any] = [*tallies, _products] if with_products else tallies
+        tallies = [Tally(Nearest(centers), centers) for centers in moving.values()]
+        withproducts = number == 1 and rows.n_samples >= len(rows.units.mean)
+        tasks: list[Any] = [*tallies, products] if withproducts else tallies
         sums = rows.sums(tasks, f"pass {number}")
-        if with_products:
-            products = sums.pop()
+        if withproducts:
+            found_products = sums.pop()
         for tally, which, found in zip(tallies, list(moving), sums, strict=True):
             _check_count(int(found.sizes.sum()), rows.n_samples)
             if found.sizes.min() == 0:
@@ -114,7 +57,7 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
                 del moving[which]
         if not moving:
             break
-    return [fits[which] for which in range(len(starts))], products
+    return [fits[which] for which in range(len(starts))], found_products
 
 
 def _check_count(found: int, n: int) -> None:
@@ -127,8 +70,21 @@ def _check_count(found: int, n: int) -> None:
 
 def fits_in_sample(rows: Rows, fits: Sequence[Fit], starts: Sequence[Fit]) -> list[Fit]:
     """Return the fits of all rows as clusterings of the sample that they were started on."""
-    sample = rows.sample
+    sample, quick = rows.sample, rows.quick
     found: list[Fit] = []
+    if quick is not None:
+        sums = quick.sums([Tally(fit.assignment, fit.centers) for fit in fits])
+        labels_of = quick.labels([fit.assignment for fit in fits])
+        for fit, start, each, labels in zip(fits, starts, sums, labels_of, strict=True):
+            if each.sizes.min() == 0:
+                (labels,) = quick.labels([start.assignment])
+                found.append(fit_of_labels(sample.values, labels, fit.k))
+                continue
+            means = each.means
+            saved = float(each.sizes @ ((means - fit.centers) ** 2).sum(axis=1))
+            inertia = max(each.inertia - saved, 0.0)
+            found.append(Fit(Known(labels), means, each.sizes, inertia))
+        return found
     for fit, start in zip(fits, starts, strict=True):
         labels = sample.per_row(fit.assignment.on, np.int32)
         # No row of the sample may be in a small cluster any more. A clustering of the sample with
@@ -148,7 +104,7 @@ def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
     centers = [np.zeros((k, len(rows.units.mean))) for k in ks]
     # Two passes: sums of squares about other points than the centroids would lose digits.
     for _ in range(2):
-        sums = rows.sums(list(map(_Tally, assignments, centers)))
+        sums = rows.sums(list(map(Tally, assignments, centers)))
         centers = [each.means for each in sums]
     found = zip(assignments, centers, sums, strict=True)
     return rows, [Fit(a, means, each.sizes, each.inertia) for a, means, each in found]

@@ -2,19 +2,22 @@
 
 from typing import Any
 
-from edfkmeans._choices import FITS, METRICS, Fits, Metric
+import numpy as np
+
+from edfkmeans._choices import FITS, METRICS, Brought, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
 from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
 from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
-from edfkmeans.fits.fit import order_by_size, renumbered
+from edfkmeans.fits.fit import Fit, order_by_size, renumbered
 from edfkmeans.fits.narrow import narrow_fits
 from edfkmeans.fits.passes import fits_in_sample, refine
 from edfkmeans.fits.path import KMeansPath, path_of
 from edfkmeans.fits.starts import random_fits
 from edfkmeans.rows.arguments import check_one_of, check_whole
+from edfkmeans.rows.assignments import Nearest
 from edfkmeans.rows.checks import check_distinct, count_distinct
 from edfkmeans.rows.rows import Rows
 
@@ -34,6 +37,7 @@ def fit_path(
     metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
+    engine: Brought | None = None,
     progress: bool = False,
 ) -> KMeansPath:
     """Fit k-means for k = 1 .. k_max + 1, or another clusterer.
@@ -78,6 +82,9 @@ def fit_path(
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
         Number of threads; None or -1 for all cores, or as many as limits allow.
+    engine : {"cuda"}, optional
+        Who works on rows in memory: "cuda" is a GPU, see docs/gpu.md. Rows that lie on one, as a
+        tensor of PyTorch or an array of CuPy, are worked on there, and labels come back as that.
     progress : bool
         Show a progress bar.
 
@@ -104,7 +111,7 @@ def fit_path(
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
     check_one_of("metric", metric, METRICS)
     asked = Clusterer.of(clusterer, X, fits, n_init, metric)
-    rows = open_rows(X, seed, n_jobs, progress, metric)
+    rows = open_rows(X, seed, n_jobs, progress, metric, engine)
     return fit_rows(
         rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric, n_jobs=n_jobs,
         progress=progress,
@@ -140,8 +147,14 @@ def fit_rows(
                 bar.set_postfix(k=k, inertia=f"{rows.units.squared(inertia):.6g}", refresh=False)
                 bar.update()
 
+        quick = rows.quick if fits == "best" else None
         if clusterer is not None:
             found, failed = clusterer.fits(sample.values, k_max + 1, seed, n_jobs, report)
+        elif quick is not None:
+            found = [
+                Fit(Nearest(centers), centers, np.ones(len(centers), np.int64), 0.0)
+                for centers in quick.search(k_max + 1, seed, report)
+            ]
         elif fits == "best":
             search = narrow_fits if metric == "cosine" else chain_fits
             found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)

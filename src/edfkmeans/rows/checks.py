@@ -52,7 +52,7 @@ def check_numeric(X: Any) -> Values:
     check_columns(X)
     try:
         given = np.asarray(X) if isinstance(X, list | tuple) else X
-        _check_kind(given)
+        check_kind(given)
         array: Values = check_array(
             given,
             dtype=[np.float64, np.float32],
@@ -107,7 +107,7 @@ _NOT_NUMBERS = {
 }
 
 
-def _check_kind(X: Any) -> None:
+def check_kind(X: Any) -> None:
     """Refuse an array of dates, durations, complex numbers or records."""
     dtype = getattr(X, "dtype", None)
     kinds = {getattr(dtype, "kind", "")}

@@ -4,9 +4,9 @@ A finding holds whatever the unit and the origin of a column, so that columns ma
 standardised before; scales that differ are the exception.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -174,7 +174,10 @@ _WORDS: Mapping[Kind, tuple[str, str]] = {
 
 
 def findings_of(
-    values: Values, names: Sequence[str] = (), may_log: Callable[[int], bool] = lambda column: True
+    values: Values,
+    names: Sequence[str] = (),
+    may_log: Callable[[int], bool] = lambda column: True,
+    for_all: Callable[..., Iterable[Any]] = map,
 ) -> tuple[Finding, ...]:
     """Look for what is odd about columns, the worst first.
 
@@ -187,15 +190,19 @@ def findings_of(
         Names of the columns, where there are any: some are called an id.
     may_log : callable
         Whether a column, by its number, has a logarithm.
+    for_all : callable
+        Does something for every column, as `map` does; threads may.
     """
     values = values[:, :_WIDE]
     d = values.shape[1]
     looked_at = some_rows(values)
     spread = looked_at.std(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
-        shapes = [
-            shape_of(values[:, j], looked_at[:, j], names[j] if names else "") for j in range(d)
-        ]
+
+    def one(j: int) -> Shape:
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
+            return shape_of(values[:, j], looked_at[:, j], names[j] if names else "")
+
+    shapes = list(for_all(one, range(d)))
     by: dict[Kind, list[int]] = {}
     for j, shape in enumerate(shapes):
         if shape.kind is not None:

@@ -1,7 +1,7 @@
 """Rows: what every later step asks of a table of numbers, wherever it lies."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 
 from edfkmeans.rows.blocks import Assignment, Task
 from edfkmeans.rows.labels import Labels
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Floats, Units, Values
 
 
 class Rows(ABC):
@@ -49,6 +49,11 @@ class Rows(ABC):
     @abstractmethod
     def sample(self) -> "Sample":
         """The rows to look at one by one: themselves if they are in memory, else some of them."""
+
+    @property
+    def quick(self) -> "Quick | None":
+        """The sample where it is worked on fastest; None where that is in memory."""
+        return None
 
     @property
     def looked_at(self) -> str:
@@ -96,6 +101,22 @@ class Rows(ABC):
     def part(self, column: Any, shown: pd.DataFrame) -> Any:
         """Return the part of a column that `per_row` made which belongs to the rows shown."""
         return np.asarray(column[shown.index.to_numpy()])
+
+
+class Quick(ABC):
+    """The rows of a sample, on a device that makes many passes over them in little time."""
+
+    @abstractmethod
+    def search(self, k_last: int, seed: int, report: Callable[[int, float], None]) -> list[Floats]:
+        """Return the centres of good fits for k = 1 .. k_last."""
+
+    @abstractmethod
+    def sums(self, tasks: Sequence[Task]) -> list[Any]:
+        """Do what `Rows.sums` does, for the rows of the sample."""
+
+    @abstractmethod
+    def labels(self, assignments: Sequence[Assignment]) -> list[Labels]:
+        """Say of every row of the sample which cluster it is in, in each of some fits."""
 
 
 class Sample(Rows):

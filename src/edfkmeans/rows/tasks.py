@@ -1,0 +1,103 @@
+"""Tasks: what a pass over the rows is asked for, as data. An engine may do them in its own way.
+
+They are called with a block of rows in memory. Whoever has the rows elsewhere, on a GPU say, can
+read off what is wanted instead, and hand over the same.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from edfkmeans._choices import Count
+from edfkmeans.kernels import envelope, jumps, lloyd
+from edfkmeans.rows.blocks import Assignment, Block
+from edfkmeans.rows.labels import Sizes
+from edfkmeans.rows.units import Floats
+
+# Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
+# stays below 2^60.
+UNIT = 46
+# Bits: the sum of a block is put down in an upper and a lower part, the lower of so many. Billions
+# of blocks can be added before one of the parts overflows.
+HALF = 30
+
+
+@dataclass(slots=True, eq=False)
+class Sums:
+    """What blocks add to a fit: rows, their totals, and squares about the old centres."""
+
+    sizes: Sizes
+    totals: npt.NDArray[np.int64]
+    inertia: float
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            self.sizes + other.sizes, self.totals + other.totals, self.inertia + other.inertia
+        )
+
+    @property
+    def means(self) -> Floats:
+        """Centroids from sums of whole numbers, rounded once."""
+        exact = self.totals[0].astype(object) * 2**HALF + self.totals[1].astype(object)
+        count = self.sizes.astype(object)[:, None]
+        return np.asarray(exact / (count * 2**UNIT), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The task of a pass for one fit: add up the rows of its clusters."""
+
+    assignment: Assignment
+    centers: Floats
+
+    def __call__(self, block: Block) -> Sums:
+        """Add up the rows of a block."""
+        k, d = self.centers.shape
+        labels = block.labels(self.assignment)
+        sizes: Sizes = np.zeros(k, np.int64)
+        sums = np.zeros((k, d), np.int64)
+        lloyd.add_rows(block.whole(2.0**UNIT), labels, sizes, sums)
+        inertia = lloyd.sum_of_squares(block.values, labels, self.centers)
+        totals = np.empty((2, k, d), np.int64)
+        np.right_shift(sums, HALF, out=totals[0])
+        np.bitwise_and(sums, 2**HALF - 1, out=totals[1])
+        return Sums(sizes, totals, inertia)
+
+
+def products(block: Block) -> Floats:
+    """Sum the products of every two columns."""
+    values = block.doubles()
+    return np.asarray(values.T @ values)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The task of finding the terms of some rows: what it needs to know of fit and pilot."""
+
+    assignment: Assignment
+    centers: Floats
+    sizes: Sizes
+    gaps: Floats
+    pilot_assignment: Assignment
+    pilot_centers: Floats
+    sigma: float
+    method: Count
+    reach: float
+
+    def __call__(self, block: Block) -> Floats:
+        """Return every row's part of the excess."""
+        labels = block.labels(self.assignment)
+        by_cluster = np.argsort(labels, kind="stable")
+        fitted = (block.varying, labels, by_cluster, self.centers, self.sizes, self.gaps)
+        noise = (block.labels(self.pilot_assignment), self.pilot_centers, self.sigma)
+        terms: Floats = block.room.array("terms", labels.shape)
+        if self.method == "paper":
+            jumps.paper_terms(*fitted, *noise, terms)
+        else:
+            envelope.exact_terms(*fitted, *noise, self.reach, terms)
+        return terms
+
+    def sum(self, block: Block) -> float:
+        """Add the rows' parts up."""
+        return float(self(block).sum())
