@@ -15,9 +15,8 @@ from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
-from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.rows import Rows
 
@@ -170,6 +169,7 @@ def compare(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> Comparison:
     """Ask every criterion how many clusters there are, on the same fits.
 
@@ -193,6 +193,8 @@ def compare(
     random_state : int, RandomState, Generator or None
         What is drawn. Where the judge is asked, the fits are the same for every seed, see
         `select_k`.
+    sample_weight : array-like of shape (n_samples,), optional
+        See `fit_path`. With a path, its own weights by default.
 
     Returns
     -------
@@ -215,7 +217,7 @@ def compare(
     """
     asked = _asked(criteria)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    seen = open_for(path, X, seed, n_jobs, progress, sample_weight)
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)

@@ -6,13 +6,13 @@ import pandas as pd
 
 from edfkmeans._streams import seed_of
 from edfkmeans.criteria import Labelling, Work, registered
-from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines import memory
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.passes import fits_of_labels
 from edfkmeans.fits.search import DEFAULT_K_MAX, fit_rows
 from edfkmeans.rows.checks import check_distinct
-from edfkmeans.rows.rows import Sample
+from edfkmeans.rows.rows import Rows
 
 
 def score(
@@ -22,6 +22,7 @@ def score(
     pilot_labels: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Judge one clustering by every criterion that makes sense for one.
 
@@ -38,7 +39,7 @@ def score(
     pilot_labels : array-like of shape (n_samples,), optional
         A finer clustering, from which the effective degrees of freedom take the noise. By default
         k-means with 31 clusters, or twice as many as `labels` has if that is more.
-    random_state, n_jobs
+    random_state, n_jobs, sample_weight
         See `fit_path`.
 
     Returns
@@ -61,7 +62,7 @@ def score(
     davies-bouldin       0.656   lower
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = read_rows(X, n_jobs)
+    rows = memory.open_rows(X, seed, n_jobs, False, sample_weight)
     _, (fit,) = fits_of_labels(rows, labels=labels)
     if pilot_labels is None:
         pilot = _pilot(rows, fit.k, seed, n_jobs)
@@ -78,10 +79,10 @@ def score(
     return frame.astype({"value": float})
 
 
-def _pilot(rows: Sample, k: int, seed: int, n_jobs: int) -> Fit:
+def _pilot(rows: Rows, k: int, seed: int, n_jobs: int) -> Fit:
     """Fit k-means with more clusters than the clustering has, as far as the data allow."""
     most = max(DEFAULT_K_MAX + 1, 2 * k)
-    distinct = check_distinct(rows.values, 2 * most, "judge clusters")
+    distinct = check_distinct(rows.points[0], 2 * most, "judge clusters")
     k_pilot = min(most, max(3, distinct // 2))
     path = fit_rows(rows, k_pilot - 1, seed, n_init=1, n_jobs=n_jobs)
     return path.pilot

@@ -17,9 +17,8 @@ from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
 from edfkmeans.criteria import Work
 from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
-from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
@@ -182,7 +181,7 @@ class Selection:
         path, bic = self.path, self.table["bic"].to_numpy()
         rows = path.kept_rows
         if X is not None:
-            rows = open_rows(X, sample_seed(path, 0))
+            rows = open_for(path, X, 0)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -514,6 +513,7 @@ def select_k(
     n_jobs: int | None = None,
     path: KMeansPath | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> Selection:
     """Choose the number of clusters for k-means.
 
@@ -558,6 +558,8 @@ def select_k(
     path : KMeansPath, optional
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, and k_max is the path's unless lower.
+    sample_weight : array-like of shape (n_samples,), optional
+        See `fit_path`. With a path, its own weights by default.
 
     Returns
     -------
@@ -586,7 +588,7 @@ def select_k(
             "one's own. Leave path out."
         )
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress)
+    rows = open_for(path, X, seed, n_jobs, progress, sample_weight)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())

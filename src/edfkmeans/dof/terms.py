@@ -72,7 +72,8 @@ class Terms:
 
     def sum(self, block: Block) -> float:
         """Add the rows' parts up."""
-        return float(self(block).sum())
+        terms = self(block)
+        return float(terms.sum() if block.weights is None else block.weights @ terms)
 
 
 def path_excess(rows: Rows, path: KMeansPath, method: Count) -> Floats:

@@ -48,9 +48,19 @@ def in_memory(X: Any) -> bool:
     return _name(X) == "memory"
 
 
-def open_rows(X: Any, seed: int, n_jobs: int = 1, progress: bool = False) -> Rows:
-    """Check X, look at every row once, and draw a sample where rows are not in memory."""
-    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress)
+def open_rows(
+    X: Any,
+    seed: int,
+    n_jobs: int = 1,
+    progress: bool = False,
+    sample_weight: Any = None,
+    together: bool = False,
+) -> Rows:
+    """Check X, look at every row once, and draw a sample where rows are not in memory.
+
+    Equal rows may be put `together`, and stand for several, where that saves work.
+    """
+    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress, sample_weight, together)
     return rows
 
 

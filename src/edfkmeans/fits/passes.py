@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.fits.fit import Fit, counted, fit_of_labels
 from edfkmeans.kernels import lloyd
 from edfkmeans.rows.assignments import Known, Nearest
 from edfkmeans.rows.blocks import Assignment, Block
-from edfkmeans.rows.labels import Sizes
+from edfkmeans.rows.labels import Labels, Sizes
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 
@@ -25,6 +25,8 @@ from edfkmeans.rows.units import Floats
 _ENOUGH = 1e-5
 # Passes, at most; the fits of the sample are near enough that most need two or three.
 MAX_PASSES = 10
+# Part of the number of rows: weights that add up to it but for so much do.
+_ROUNDING = 1e-9
 # Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
 # stays below 2^60.
 _UNIT = 46
@@ -37,8 +39,8 @@ _HALF = 30
 class _Sums:
     """What blocks add to a fit: rows, their totals, and squares about the old centres."""
 
-    sizes: Sizes
-    totals: npt.NDArray[np.int64]
+    sizes: Any
+    totals: npt.NDArray[Any]
     inertia: float
 
     def __add__(self, other: "_Sums") -> "_Sums":
@@ -48,7 +50,9 @@ class _Sums:
 
     @property
     def means(self) -> Floats:
-        """Centroids from sums of whole numbers, rounded once."""
+        """Centroids from sums of whole numbers, rounded once; with weights, of any numbers."""
+        if self.totals.ndim == 2:
+            return np.asarray(self.totals / self.sizes[:, None])
         exact = self.totals[0].astype(object) * 2**_HALF + self.totals[1].astype(object)
         count = self.sizes.astype(object)[:, None]
         return np.asarray(exact / (count * 2**_UNIT), np.float64)
@@ -64,19 +68,31 @@ class _Tally:
     def __call__(self, block: Block) -> _Sums:
         k, d = self.centers.shape
         labels = block.labels(self.assignment)
+        if block.weights is not None:
+            return self._weighted(block, labels, block.weights)
         sizes: Sizes = np.zeros(k, np.int64)
         sums = np.zeros((k, d), np.int64)
         lloyd.add_rows(block.whole(2.0**_UNIT), labels, sizes, sums)
-        inertia = lloyd.sum_of_squares(block.values, labels, self.centers)
+        inertia = lloyd.sum_of_squares(block.values, None, labels, self.centers)
         totals = np.empty((2, k, d), np.int64)
         np.right_shift(sums, _HALF, out=totals[0])
         np.bitwise_and(sums, 2**_HALF - 1, out=totals[1])
+        return _Sums(sizes, totals, inertia)
+
+    def _weighted(self, block: Block, labels: Labels, weights: Floats) -> "_Sums":
+        """Add up rows times their weights, which would not fit into whole numbers."""
+        k, d = self.centers.shape
+        sizes, totals = np.zeros(k), np.zeros((k, d))
+        lloyd.add_weighted(block.values, weights, labels, sizes, totals)
+        inertia = lloyd.sum_of_squares(block.values, weights, labels, self.centers)
         return _Sums(sizes, totals, inertia)
 
 
 def _products(block: Block) -> Floats:
     """Sum the products of every two columns."""
     values = block.doubles()
+    if block.weights is not None:
+        return np.asarray((values.T * block.weights) @ values)
     return np.asarray(values.T @ values)
 
 
@@ -97,7 +113,7 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
         if with_products:
             products = sums.pop()
         for tally, which, found in zip(tallies, list(moving), sums, strict=True):
-            _check_count(int(found.sizes.sum()), rows.n_samples)
+            _check_count(found.sizes.sum(), rows.n_samples)
             if found.sizes.min() == 0:
                 # Centres that drift apart may leave one without rows; the fit before had none.
                 if which not in fits:
@@ -114,11 +130,11 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
                 del moving[which]
         if not moving:
             break
-    return [fits[which] for which in range(len(starts))], products
+    return [counted(fits[which], rows) for which in range(len(starts))], products
 
 
-def _check_count(found: int, n: int) -> None:
-    if found != n:
+def _check_count(found: Any, n: int) -> None:
+    if abs(found - n) > (_ROUNDING * n if isinstance(found, float) else 0):
         raise ValueError(
             "X did not give the same rows when it was read again. Make it so that it does, e.g. by "
             "X.persist() if it fits, or by writing it to Parquet first."
@@ -141,9 +157,11 @@ def fits_in_sample(rows: Rows, fits: Sequence[Fit], starts: Sequence[Fit]) -> li
 def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
     """Return the fits that known labels stand for, and the rows with which they hold."""
     rows, known = rows.labelled(**labels)
-    if rows.sample is rows:
-        values = rows.sample.values
-        return rows, [fit_of_labels(values, a.labels, k) for a, k in known if isinstance(a, Known)]
+    held = [(each.labels, k) for each, k in known if isinstance(each, Known)]
+    if held:
+        values, weights = rows.points
+        fits = [fit_of_labels(values, own, k, weights) for own, k in held]
+        return rows, [counted(fit, rows) for fit in fits]
     assignments, ks = zip(*known, strict=True)
     centers = [np.zeros((k, len(rows.units.mean))) for k in ks]
     # Two passes: sums of squares about other points than the centroids would lose digits.
@@ -151,4 +169,6 @@ def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
         sums = rows.sums(list(map(_Tally, assignments, centers)))
         centers = [each.means for each in sums]
     found = zip(assignments, centers, sums, strict=True)
-    return rows, [Fit(a, means, each.sizes, each.inertia) for a, means, each in found]
+    return rows, [
+        counted(Fit(a, means, each.sizes, each.inertia), rows) for a, means, each in found
+    ]

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from edfkmeans import _html
-from edfkmeans.engines.memory import read_rows
-from edfkmeans.fits.fit import Fit, fit_of_labels, order_by_size, renumbered
+from edfkmeans.engines import open_rows
+from edfkmeans.engines import memory
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.descent import fit_from_centers
+from edfkmeans.fits.fit import Fit, counted, fit_of_labels, order_by_size, renumbered
 from edfkmeans.rows.arguments import check_whole
-from edfkmeans.rows.assignments import Known
-from edfkmeans.rows.labels import Labels, Sizes, encode_labels
-from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Floats, Units
+from edfkmeans.rows.assignments import Known, nearest
+from edfkmeans.rows.labels import Labels, Sizes, SmallLabels
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import Spread
 
 # Sizes of clusters that a notebook shows for each k.
 _SHOWN_SIZES = 8
@@ -60,6 +64,10 @@ class KMeansPath:
     """Rows that have to be asked for labels; None where the fits hold them."""
     _sample: "KMeansPath | None" = None
     """The same fits of the rows of the sample; None where that is all rows."""
+    spread: Spread | None = None
+    """How rows that stand for several go back to those of X; None where each stands for itself."""
+    _absent: tuple[SmallLabels, ...] = ()
+    """Labels of the rows of weight 0 for every k, where there are such rows."""
     products: Floats | None = None
     """Sums of the products of columns over all rows, where a pass has made them by the way."""
 
@@ -86,9 +94,12 @@ class KMeansPath:
         """Cluster of every row, 0 .. k-1, the largest being 0; lazy where rows are."""
         assignment = self.fit(k).assignment
         if isinstance(assignment, Known):
-            return assignment.labels.astype(np.int32)
+            labels: Labels = assignment.labels.astype(np.int32)
+            if self.spread is None:
+                return labels
+            return self.spread.over_rows(labels, self._absent[k - 1] if self._absent else 0)
         assert self.kept_rows is not None
-        labels: Labels = self.kept_rows.per_row(assignment.on, np.int32)
+        labels = self.kept_rows.per_row(assignment.on, np.int32)
         return labels
 
     def centers(self, k: int) -> Floats:
@@ -137,7 +148,9 @@ class KMeansPath:
         return f"<div>{title}{_html.folded('The fits', fits)}</div>"
 
     @classmethod
-    def from_labels(cls, X: Any, labels: Mapping[int, Any]) -> "KMeansPath":
+    def from_labels(
+        cls, X: Any, labels: Mapping[int, Any], *, sample_weight: Any = None
+    ) -> "KMeansPath":
         """Make a path from clusterings of one's own.
 
         Parameters
@@ -146,6 +159,8 @@ class KMeansPath:
         labels : mapping from k to the labels of the rows
             Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values; the path
             numbers the clusters by size, as every path does.
+        sample_weight : array-like of shape (n_samples,), optional
+            See `fit_path`.
 
         Returns
         -------
@@ -163,7 +178,7 @@ class KMeansPath:
         >>> select_k(X, path=path).k
         3
         """
-        rows = read_rows(X)
+        rows = memory.open_rows(X, 0, 1, False, sample_weight)
         if rows.n_features == 0:
             raise ValueError("X has 1 distinct row: there is nothing to cluster.")
         if not isinstance(labels, Mapping):
@@ -178,19 +193,19 @@ class KMeansPath:
                 f"labels holds k = {sorted(labels)}, but a path needs every k from 2 to k_max + 1. "
                 + (f"Add k = {missing}." if missing else "")
             )
+        values, weights = rows.points
         fits = []
         for k in range(1, last + 1):
-            encoded = encode_labels(
-                labels.get(k, np.zeros(rows.n_samples)), rows.n_samples, f"labels[{k}]"
-            )
-            if encoded.max() + 1 != k:
+            assignment, found = Known(np.zeros(len(values), np.int32)), 1
+            if k in labels:
+                ((assignment, found),) = rows.labelled(**{f"labels[{k}]": labels[k]})[1]
+            if found != k:
                 raise ValueError(
-                    f"labels[{k}] has {encoded.max() + 1} distinct labels instead of {k}. "
+                    f"labels[{k}] has {found} distinct labels instead of {k}. "
                     "Give each clustering under its own number of clusters."
                 )
-            fit = fit_of_labels(rows.values, encoded, k)
-            fits.append(renumbered(fit, order_by_size(fit)))
-        return path_of(rows, fits, "given")
+            fits.append(fit_of_labels(values, assignment.labels, k, weights))
+        return held_path(rows, fits, "given")
 
 
 def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
@@ -210,7 +225,7 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
             f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
             f"X has {rows.n_samples} and {rows.n_features}. Give the X of the path."
         )
-    _check_sums(path.sample, rows.sample)
+    _check_sums(path, rows)
     if k_max is None:
         return path.k_max
     k_max = check_whole("k_max", k_max, 1)
@@ -221,8 +236,11 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
     return k_max
 
 
-def _check_sums(path: KMeansPath, rows: Sample) -> None:
+def _check_sums(path: KMeansPath, rows: Rows) -> None:
     """Make sure that the rows in memory are the path's, and in its order."""
+    if rows.spread is None:
+        path, rows = path.sample, rows.sample
+    values, weights = rows.points
     spread = float(rows.units.squared(rows.inertia))
     if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
         raise ValueError(
@@ -230,7 +248,7 @@ def _check_sums(path: KMeansPath, rows: Sample) -> None:
             f"{spread:.6g}. Give the X of the path."
         )
     last = path.k_max + 1
-    again = fit_of_labels(rows.values, path.labels(last), last)
+    again = fit_of_labels(values, path.pilot.labels.astype(np.int32), last, weights)
     pilot = float(rows.units.squared(again.inertia))
     if not np.isclose(pilot, path.inertia[-1], rtol=1e-6, atol=1e-12 * spread):
         raise ValueError(
@@ -240,10 +258,40 @@ def _check_sums(path: KMeansPath, rows: Sample) -> None:
         )
 
 
-def sample_seed(path: Any, seed: int) -> int:
-    """Return what to draw a sample of the rows with: as the path did, if there is one."""
-    kept = path.kept_rows if isinstance(path, KMeansPath) else None
-    return seed if kept is None else kept.seed
+def open_for(
+    path: Any, X: Any, seed: int, n_jobs: int = 1, progress: bool = False, sample_weight: Any = None
+) -> Rows:
+    """Open X as it was opened for a path, if there is one: the same sample, and its weights."""
+    spread = None
+    if isinstance(path, KMeansPath):
+        seed = seed if path.kept_rows is None else path.kept_rows.seed
+        spread = path.spread
+        if sample_weight is None and spread is not None:
+            sample_weight = spread.weights
+    together = path is None or (spread is not None and spread.weights is None)
+    return open_rows(X, seed, n_jobs, progress, sample_weight, together)
+
+
+def held_path(rows: Rows, fits: Sequence[Fit], kind: str) -> KMeansPath:
+    """Make a path of fits that hold the labels of rows in memory; clusters get their numbers."""
+    found = [counted(renumbered(fit, order_by_size(fit)), rows) for fit in fits]
+    if rows.spread is None:
+        return path_of(rows, found, kind)
+    seen = path_of(rows.sample, [fit_of_copies(rows, fit) for fit in found], kind)
+    return path_of(rows, found, kind, seen)
+
+
+def fit_of_copies(rows: Rows, fit: Fit) -> Fit:
+    """Return a fit of rows that stand for several as one of their copies."""
+    assert rows.spread is not None
+    labels = fit.labels[rows.spread.copies]
+    values = rows.sample.values
+    if len(values) == rows.n_samples and rows.whole:  # all copies are there
+        return Fit(Known(labels), fit.centers, fit.sizes, fit.inertia)
+    if np.bincount(labels, minlength=fit.k).min() > 0:
+        return fit_of_labels(values, labels.astype(np.int32), fit.k)
+    # Of a light cluster there may be no copy. A centre without rows takes some on the way down.
+    return fit_from_centers(values, fit.centers, Threads(1))
 
 
 def path_of(
@@ -254,6 +302,8 @@ def path_of(
     products: Floats | None = None,
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
+    absent = rows.absent
+    nowhere = absent is None or len(absent) == 0
     return KMeansPath(
         inertia=_original_inertia(rows.units, fits),
         n_samples=rows.n_samples,
@@ -264,8 +314,15 @@ def path_of(
         _units=rows.units,
         kept_rows=rows.kept(),
         _sample=sample,
+        spread=rows.spread,
+        _absent=() if nowhere else tuple(_nearest(absent, fit) for fit in fits),
         products=products,
     )
+
+
+def _nearest(values: Values, fit: Fit) -> SmallLabels:
+    """Give rows that the fit was not made from to their nearest centres."""
+    return nearest(values, fit.centers).astype(np.min_scalar_type(fit.k - 1))
 
 
 def _small(fit: Fit) -> Fit:

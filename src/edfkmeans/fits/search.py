@@ -5,12 +5,11 @@ from typing import Any
 from edfkmeans._choices import FITS, Fits
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
 from edfkmeans.fits.fit import order_by_size, renumbered
 from edfkmeans.fits.passes import fits_in_sample, refine
-from edfkmeans.fits.path import KMeansPath, path_of
+from edfkmeans.fits.path import KMeansPath, held_path, open_for, path_of
 from edfkmeans.fits.starts import random_fits
 from edfkmeans.rows.arguments import check_one_of, check_whole
 from edfkmeans.rows.checks import check_distinct, count_distinct
@@ -31,6 +30,7 @@ def fit_path(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> KMeansPath:
     """Fit k-means for k = 1 .. k_max + 1.
 
@@ -62,6 +62,10 @@ def fit_path(
         Number of threads; None or -1 for all cores, or as many as limits allow.
     progress : bool
         Show a progress bar.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows. Whole numbers are counts: a row of weight 3 is three rows. Others are
+        importances, and are divided by their mean. See the page *Weights*. Rows of weight 0 are
+        given to the nearest centre and count for nothing.
 
     Returns
     -------
@@ -78,7 +82,7 @@ def fit_path(
     ((178,), (3, 13), 178)
     """
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, seed, n_jobs, progress)
+    rows = open_for(None, X, seed, n_jobs, progress, sample_weight)
     return fit_rows(rows, k_max, seed, fits=fits, n_init=n_init, n_jobs=n_jobs, progress=progress)
 
 
@@ -97,7 +101,8 @@ def fit_rows(
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     k_max = check_k_max(rows, k_max)
     sample = rows.sample
-    n = len(sample.values)
+    values, weights = rows.points
+    n = len(values)
     # What X is usually asked for has the same fits, however much more is asked for.
     k_first = usual_k_max(rows) + 1
     steps = {"best": count_steps(n, k_max + 1, n_init, k_first), "paper": k_max + 1}[fits]
@@ -109,11 +114,11 @@ def fit_rows(
                 bar.update()
 
         if fits == "best":
-            found = chain_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
+            found = chain_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first, weights)
         else:
-            found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
-    if sample is rows:
-        return path_of(rows, [renumbered(fit, order_by_size(fit)) for fit in found], fits)
+            found = random_fits(values, k_max + 1, n_init, seed, n_jobs, report, weights)
+    if sample is rows or weights is not None:
+        return held_path(rows, found, fits)
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]
