@@ -16,6 +16,7 @@ from edfkmeans._choices import Fits, Method
 from edfkmeans.engines import header, map_rows
 from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.units import Floats, Values
+from edfkmeans.rows.weights import Tally, check_weights
 from edfkmeans.selection import Selection, select_k
 
 
@@ -79,16 +80,25 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the number of clusters and cluster X; y is ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the number of clusters and cluster X; y is ignored.
+
+        `sample_weight` are the weights of the rows, see `fit_path`.
+        """
         self._check(X, reset=True)
-        self.selection_: Selection = select_k(X, **self.get_params(deep=False))
+        self.selection_: Selection = select_k(
+            X, sample_weight=sample_weight, **self.get_params(deep=False)
+        )
         self.n_clusters_ = self.selection_.k
         self.labels_ = self.selection_.labels
         self.cluster_centers_ = self.selection_.centers
         self.inertia_ = self.selection_.inertia
         self._n_features_out = self.n_clusters_
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Choose the number of clusters, cluster X and return its labels; y is ignored."""
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> Any:
         """Return the nearest centroid of every row of X; lazily where its rows are elsewhere."""
@@ -103,9 +113,30 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         centers = self.cluster_centers_
         return map_rows(X, _distances, centers, dtype=np.float64, n_columns=len(centers))
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the sum of squared distances of the rows of X to their nearest centroids.
+
+        As scikit-learn's KMeans does, for cross-validation and grid searches; y is ignored. More
+        clusters have a higher score, even on new rows. To choose k is what `fit` does. With
+        `sample_weight` every square counts as often as its weight says.
+        """
+        check_is_fitted(self)
+        self._check(X)
+        squares = map_rows(X, _squares, self.cluster_centers_, dtype=np.float64)
+        if sample_weight is None:
+            return -float(np.asarray(squares.sum() if hasattr(squares, "sum") else squares).sum())
+        weights = check_weights(sample_weight, len(squares))
+        Tally.of(weights)  # refuses what is no weight
+        return -float(weights @ np.asarray(squares))
+
     def _check(self, X: Any, reset: bool = False) -> None:
         """Make sure that X is a matrix of numbers with the columns of `fit`."""
         validate_data(self, header(X), reset=reset, skip_check_array=True)
+
+
+def _squares(array: Values, centers: Floats) -> Floats:
+    away = array - centers[nearest(array, centers)]
+    return np.asarray(np.einsum("ij,ij->i", away, away, dtype=np.float64))
 
 
 def _distances(array: Values, centers: Floats) -> Floats:

@@ -65,7 +65,7 @@ class Model:
     fill: Floats
     scaling: Scaling
     centers: Floats
-    sizes: Sizes
+    sizes: Sizes | Floats
 
     @classmethod
     def of(
@@ -264,7 +264,8 @@ class Model:
             for name in ("fill", "log", "offset", "spread")
         )
         centers = np.array(content["centers"], np.float64)
-        sizes = np.array(content["sizes"], np.int64)
+        sizes = np.array(content["sizes"], np.float64)  # importances may make them no whole numbers
+        sizes = sizes.astype(np.int64) if (sizes == np.floor(sizes)).all() else sizes
         model = cls(inputs, fill, Scaling(shift, offset, spread), centers, sizes)
         if centers.shape != (len(sizes), len(model.columns)) or len(fill) != len(model.columns):
             raise ValueError("centres and columns do not match")

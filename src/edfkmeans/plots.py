@@ -17,6 +17,7 @@ from edfkmeans.fits.flow import flow
 from edfkmeans.fits.profiles import principal_axes, scores
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.labels import size_text
 from edfkmeans.selection import AMBIGUOUS, Selection
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def plot_profiles(
     image = ax.imshow(heat, cmap=_below_and_above(), vmin=-most, vmax=most, aspect="auto")
     ax.figure.colorbar(image, ax=ax, label="above or below the mean", shrink=0.8)
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in range(k)])
+    ax.set_yticks(range(k), [f"{c} ({size_text(sizes[c], '')} rows)" for c in range(k)])
     return _named(ax, "", "cluster")
 
 

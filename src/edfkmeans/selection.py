@@ -23,7 +23,7 @@ from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
-from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.labels import Labels, size_text
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
 
@@ -45,6 +45,8 @@ _LIKELY = (
 )
 # Columns of the table that a notebook shows.
 _SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
+# Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
+_MANY_TIMES = 10
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -363,7 +365,7 @@ class Selection:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
-        remarks = [*self._on_the_choice(), *self._on_single_rows()]
+        remarks = [*self._on_the_choice(), *self._on_single_rows(), *self._on_weights()]
         if self.resamples is not None:
             often = cast("int", self.resamples.idxmax())
             share = float(self.resamples[often])
@@ -420,6 +422,16 @@ class Selection:
             which += f" (number {row + 1}, counted from 1)"
         return [f"{which}, far from all others: look at it, and choose again without it."]
 
+    def _on_weights(self) -> list[str]:
+        """Say of whole weights that they count as rows, where that makes very many of few."""
+        spread, n = self.path.spread, self.path.n_samples
+        if spread is None or spread.weights is None or n < _MANY_TIMES * self.path.n_rows:
+            return []
+        return [
+            f"The weights are whole numbers, so {self.path.n_rows:,} rows count as {n:,}. If they "
+            "are importances and not counts, divide them by their mean."
+        ]
+
     def _against_one(self) -> list[str]:
         """Say what speaks loudly against one cluster, where that is the answer."""
         remarks = [_NO_CLUSTERS]
@@ -469,7 +481,7 @@ class Selection:
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook: how sure it is, sizes, remarks, the other k and why."""
-        sizes = ", ".join(f"{size:,}" for size in self.path.sizes(self.k))
+        sizes = ", ".join(map(size_text, self.path.sizes(self.k)))
         parts = [_html.paragraph(f"{self.headline}.", strong=True)]
         parts.append(_html.paragraph(f"Rows in each cluster: {sizes}."))
         parts.append(_html.listed(self.remarks))
@@ -614,7 +626,11 @@ def select_k(
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
     table = table_of(path, curve)
     columns = column_names(X, len(path.centers(1)[0]))
-    findings = findings_of(rows.sample.values, columns)
+    # What is odd about columns is seen in the rows of X, and not in those they stand for.
+    weighted = rows.spread is not None and rows.spread.weights is not None
+    findings = findings_of(rows.points[0] if weighted else rows.sample.values, columns)
+    if weighted and rows.spread is not None:
+        findings = tuple(each.of_rows(rows.spread.first) for each in findings)
     return Selection(
         k=curve.k,
         chosen=curve.k,

@@ -180,7 +180,11 @@ def test_the_best_move_and_the_first_of_two_alike():
         found = hartigan._best_move(X[i], 1.0, c, centers, sizes)
         assert found == pytest.approx((leave[i], enter[i], target[i]))
     twins = np.array([[0.0], [4.0], [4.0]])
-    assert hartigan._best_move(np.array([3.0]), 1.0, 0, twins, np.array([2, 1, 1])) == (18.0, 0.5, 1)
+    assert hartigan._best_move(np.array([3.0]), 1.0, 0, twins, np.array([2, 1, 1])) == (
+        18.0,
+        0.5,
+        1,
+    )
 
 
 def test_moves_one_by_one():
@@ -296,7 +300,7 @@ def test_weighing_all_clusters(n):
     distances = squares(X[:n], centers)
     nearest, target = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     own, enter = np.full(n, np.nan), np.full(n, np.nan)
-    steps.weigh(X[:n], centers, sizes, nearest, own, enter, target)
+    steps.weigh(X[:n], None, centers, sizes, nearest, own, enter, target)
     assert nearest.tolist() == distances.argmin(axis=1).tolist()
     np.testing.assert_allclose(own, distances.min(axis=1))
     _, prices, cheapest = wishes(X[:n], nearest, sizes, distances)
@@ -308,23 +312,25 @@ def test_weighing_takes_the_first_of_two_alike():
     X, centers = np.zeros((1, 1)), np.array([[3.0], [2.0], [2.0], [-3.0]])
     nearest, target = np.empty(1, np.int32), np.empty(1, np.int32)
     own, enter = np.empty(1), np.empty(1)
-    steps.weigh(X, centers, np.array([1, 4, 7, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers, np.array([1, 4, 7, 1]), nearest, own, enter, target)
     assert (nearest[0], own[0], target[0], enter[0]) == (1, 4.0, 2, 3.5)
-    steps.weigh(X, centers, np.array([1, 4, 90, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers, np.array([1, 4, 90, 1]), nearest, own, enter, target)
     assert (nearest[0], target[0], enter[0]) == (1, 2, pytest.approx(360 / 91))
-    steps.weigh(X, centers[[0, 1, 3]], np.array([1, 4, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers[[0, 1, 3]], np.array([1, 4, 1]), nearest, own, enter, target)
     assert (nearest[0], target[0], enter[0]) == (1, 0, 4.5)
 
 
 def test_draws():
     weights = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
     drawn = np.full(6, -1)
-    steps.draw(weights, np.array([0.0, 0.1, 0.25, 0.26, 0.99, 1.0]), drawn)
+    steps.draw(weights, None, np.array([0.0, 0.1, 0.25, 0.26, 0.99, 1.0]), drawn)
     assert drawn.tolist() == [1, 1, 3, 3, 3, 3]
     drawn[:] = -1
-    steps.draw(weights, np.ones(6), drawn)  # rounding may leave some over: the last row that counts
+    steps.draw(
+        weights, None, np.ones(6), drawn
+    )  # rounding may leave some over: the last row that counts
     assert drawn.tolist() == [3] * 6
-    steps.draw(np.array([2.0, 0.5]), np.array([0.79, 0.81]), drawn[:2])
+    steps.draw(np.array([2.0, 0.5]), None, np.array([0.79, 0.81]), drawn[:2])
     assert drawn[:2].tolist() == [0, 1]
 
 
@@ -333,7 +339,7 @@ def test_gains_of_new_centres(n):
     X, _, centers, _, _ = data(101, 3, 4)
     own = np.linspace(0.5, 4.0, n)
     gain = np.full(4, np.nan)
-    steps.gains(X[:n], own, centers, gain)
+    steps.gains(X[:n], None, own, centers, gain)
     saved = np.maximum(own[:, None] - squares(X[:n], centers), 0)
     np.testing.assert_allclose(gain, saved.sum(axis=0))
     nearer = own.copy()
@@ -348,7 +354,7 @@ def test_a_centre_is_inserted():
     own[:2] = [0.0, sum((X[1] - X[7]) ** 2)]  # on its centre; just as near to both
     base = labels.copy()
     upper, lower = np.full(60, np.nan, np.float32), np.full(60, np.nan, np.float32)
-    taken = steps.insert(X, 7, 3, base, own, enter, labels, upper, lower)
+    taken = steps.insert(X, None, 7, 3, base, own, enter, labels, upper, lower)
     square = ((X - X[7]) ** 2).sum(axis=1)
     goes = square < own
     assert taken == goes.sum() > 3
@@ -368,7 +374,7 @@ def test_a_cluster_is_removed(r):
     _, enter, target = wishes(X, labels, sizes, distances)
     own = distances[np.arange(60), labels]
     costs = np.full(4, np.nan)
-    steps.removal_costs(labels, own, enter, costs)
+    steps.removal_costs(None, labels, own, enter, costs)
     rise = enter - own
     np.testing.assert_allclose(costs, [rise[labels == c].sum() for c in range(4)])
     base = labels.copy()

@@ -53,6 +53,7 @@ def select(
     columns: options.Columns = None,
     drop: options.Drop = None,
     id_column: options.Id = None,
+    weights: options.Weights = None,
     encode: options.Encode = False,
     dates: options.Dates = False,
     sheet: options.Sheet = None,
@@ -96,6 +97,7 @@ def select(
         if engine == "memory":
             prepared, _ = read_table(
                 file,
+                weights=weights,
                 columns=columns,
                 drop=drop,
                 id_column=id_column,
@@ -111,7 +113,7 @@ def select(
         check_streamed(
             engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
-             "--log": log, "--id": id_column},
+             "--log": log, "--id": id_column, "--weights": weights},
         )  # fmt: skip
         with connected(engine, scheduler):
             prepared = open_table(file, engine, columns, drop, scale, jobs, streamed)
@@ -161,6 +163,7 @@ def compare(
     columns: options.Columns = None,
     drop: options.Drop = None,
     id_column: options.Id = None,
+    weights: options.Weights = None,
     encode: options.Encode = False,
     dates: options.Dates = False,
     sheet: options.Sheet = None,
@@ -198,13 +201,15 @@ def compare(
     from edfkmeans.comparison import compare
 
     outputs = Outputs(json=json_file, report=report, plot=plot, force=force)
-    if truth is not None and truth == id_column:
-        stop(f"--truth {truth!r} is the --id column too. Name another one.")
+    if truth is not None and truth in (id_column, weights):
+        other = "--id" if truth == id_column else "--weights"
+        stop(f"--truth {truth!r} is the {other} column too. Name another one.")
     with told():
         outputs.check(Path(file))
         prepared, grouping = read_table(
             file,
             truth,
+            weights=weights,
             columns=columns,
             drop=drop,
             id_column=id_column,
@@ -220,6 +225,7 @@ def compare(
             [name.lower() for name in criteria] if criteria else "all",
             k_max=k_max,
             labels=grouping,
+            sample_weight=prepared.weights,
             random_state=seed,
             n_jobs=jobs,
             progress=sys.stderr.isatty(),

@@ -133,7 +133,11 @@ def _in_a_stream(
 
 
 def read_table(
-    file: str, truth: str | None = None, sheet: str | None = None, **how: Any
+    file: str,
+    truth: str | None = None,
+    sheet: str | None = None,
+    weights: str | None = None,
+    **how: Any,
 ) -> "tuple[Prepared, pd.Series | None]":
     """Read a file and prepare its rows; also a column with a known grouping."""
     from edfkmeans.cli.columns import known_column
@@ -145,7 +149,10 @@ def read_table(
     frame, notes = read_file(file, how.get("id_column"), sheet)
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
-    prepared = prepare(frame, source, notes=notes, **how)
+    weighed = None
+    if weights is not None:
+        weighed = frame.pop(known_column(frame, weights, "--weights", source))
+    prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
     return prepared, None if grouping is None else grouping.iloc[prepared.kept]
 
 
@@ -169,7 +176,10 @@ def answer(
         how["k_max"] = k
     if quiet and outputs.json is None and outputs.report is None:
         resample = False  # no one would see it
-    selection = select_k(prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
+    selection = select_k(
+        prepared.X, resample=resample, progress=sys.stderr.isatty(),
+        sample_weight=prepared.weights, **how,
+    )  # fmt: skip
     if k is not None:
         # Rows that are elsewhere have been kept, and need not be looked at again.
         kept = selection.path.kept_rows is not None

@@ -7,6 +7,7 @@ from rich.table import Table as RichTable
 from edfkmeans.cli.chart import chart
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
+from edfkmeans.rows.labels import size_text
 from edfkmeans.selection import Selection
 
 # Columns of the table that are shown where there are any, and their titles.
@@ -18,7 +19,7 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     console = _console()
     console.print(selection.headline, style="bold", end="")
     console.print(f" ({_rows(prepared)}).")
-    sizes = ", ".join(str(size) for size in selection.path.sizes(selection.k))
+    sizes = ", ".join(size_text(size, "") for size in selection.path.sizes(selection.k))
     console.print(f"Rows in each: {sizes}.")
     for note in prepared.notes:
         console.print(note)

@@ -226,9 +226,7 @@ def write_labels(labels: ArrowColumn, place: str | Path, name: str = "cluster") 
 # What runs inside a thread.
 
 
-def _look(
-    numbers: npt.NDArray[np.int64], weights: Floats | None, raw: Values, start: int
-) -> Look:
+def _look(numbers: npt.NDArray[np.int64], weights: Floats | None, raw: Values, start: int) -> Look:
     first, last = np.searchsorted(numbers, [start, start + len(raw)])
     place = Place(None, start, len(raw), numbers[first:last] - start)
     return Look.at(raw, place, _part(weights, raw, start))

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from edfkmeans import _html
-from edfkmeans.engines import open_rows
-from edfkmeans.engines import memory
+from edfkmeans.engines import memory, open_rows
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.descent import fit_from_centers
 from edfkmeans.fits.fit import Fit, counted, fit_of_labels, order_by_size, renumbered
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.assignments import Known, nearest
-from edfkmeans.rows.labels import Labels, Sizes, SmallLabels
+from edfkmeans.rows.labels import Labels, Sizes, SmallLabels, size_text
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats, Units, Values
 from edfkmeans.rows.weights import Spread
@@ -35,7 +34,7 @@ class KMeansPath:
     inertia : ndarray of shape (k_max + 1,)
         Sum of squared distances to the centroids; entry k - 1 belongs to k.
     n_samples, n_features : int
-        Rows, and columns that vary.
+        Rows, as many as their weights add up to, and columns that vary.
     fits : str
         How the fits were found: "best", "paper", or "given" for `from_labels`.
 
@@ -77,6 +76,17 @@ class KMeansPath:
         return len(self.inertia) - 1
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows of X, of which each may stand for several."""
+        return self.n_samples if self.spread is None else len(self.spread.back)
+
+    def as_counted(self, column: Any) -> Any:
+        """Return rows of X, or a column of them, each as often as its weight says."""
+        if self.spread is None or self.spread.weights is None:
+            return column
+        return column[self.spread.numbers]
+
+    @property
     def sample(self) -> "KMeansPath":
         """The path of the rows to look at one by one: those that are in memory."""
         return self if self._sample is None else self._sample
@@ -99,8 +109,8 @@ class KMeansPath:
                 return labels
             return self.spread.over_rows(labels, self._absent[k - 1] if self._absent else 0)
         assert self.kept_rows is not None
-        labels = self.kept_rows.per_row(assignment.on, np.int32)
-        return labels
+        held: Labels = self.kept_rows.per_row(assignment.on, np.int32)
+        return held
 
     def centers(self, k: int) -> Floats:
         """Centroids of the fit with k clusters, in the units of X."""
@@ -117,7 +127,7 @@ class KMeansPath:
         )
 
     def sizes(self, k: int) -> Sizes:
-        """Count the rows in each cluster of the fit with k clusters."""
+        """Count the rows in each cluster of the fit with k clusters, or add up their weights."""
         return self.fit(k).sizes.copy()
 
     def _index(self, k: int) -> int:
@@ -140,7 +150,7 @@ class KMeansPath:
         rows = []
         for k in range(1, self.k_max + 2):
             sizes = self.sizes(k)
-            shown = ", ".join(f"{size:,}" for size in sizes[:_SHOWN_SIZES])
+            shown = ", ".join(map(size_text, sizes[:_SHOWN_SIZES]))
             more = f" and {k - _SHOWN_SIZES} more" if k > _SHOWN_SIZES else ""
             rows.append((str(k), f"{self.inertia[k - 1]:.6g}", shown + more))
         title = _html.paragraph(f"{self!r}", strong=True)

@@ -33,9 +33,7 @@ class Units:
     """Which columns vary. A constant one says nothing about clusters and is not counted."""
 
     @classmethod
-    def of(
-        cls, raw: Values, low: Floats, high: Floats, weights: Floats | None = None
-    ) -> "Units":
+    def of(cls, raw: Values, low: Floats, high: Floats, weights: Floats | None = None) -> "Units":
         """Centre at the mean of some rows; `low` and `high` bound the columns of all rows."""
         constant = low == high
         sizes = np.maximum(np.abs(low), np.abs(high))
