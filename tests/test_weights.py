@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import check_estimator
 
 import naive
 from conftest import blobs
@@ -331,7 +330,3 @@ def test_weights_are_routed():
         scaler = StandardScaler().set_fit_request(sample_weight=True)
         pipe = make_pipeline(scaler, model).fit(X, sample_weight=w)
     assert pipe[-1].selection_.path.n_samples == w.sum()
-
-
-def test_scikit_learn_finds_repeats_and_weights_alike():
-    check_estimator(EDFKMeans(k_max=3, n_init=1, n_jobs=1, random_state=0))

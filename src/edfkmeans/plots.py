@@ -167,8 +167,9 @@ def plot_silhouettes(
         raise ValueError(
             "k=1 has no silhouettes: there is no other cluster. Give a k of 2 or more."
         )
-    labels = selection.path.labels(k)
-    found = silhouettes(X, labels, random_state=0)
+    path = selection.path
+    labels = path.as_counted(path.labels(k))
+    found = silhouettes(path.as_counted(check_numeric(X)), labels, random_state=0)
     ax = _axes(ax)
     low = 0
     for c in range(k):

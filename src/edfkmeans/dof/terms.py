@@ -68,6 +68,9 @@ class Terms:
             jumps.paper_terms(*fitted, *noise, terms)
         else:
             envelope.exact_terms(*fitted, *noise, self.reach, terms)
+        if self.sizes.dtype.kind == "f":
+            # Importances: a cluster that weighs no more than one row is one that stays.
+            terms[self.sizes[labels] <= 1] = 0.0
         return terms
 
     def sum(self, block: Block) -> float:

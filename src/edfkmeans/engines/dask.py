@@ -43,6 +43,11 @@ class DaskRows(Rows):
         return sum(self.chunks.sizes) if self.weighing is None else self.weighing.total
 
     @property
+    def weights(self) -> Any:
+        """The weights of all rows, a dask array, or None."""
+        return self.chunks.weights
+
+    @property
     def whole(self) -> bool:  # type: ignore[override]
         return self.weighing is None or self.weighing.whole
 

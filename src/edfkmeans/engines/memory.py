@@ -86,7 +86,7 @@ class WeightedRows(Rows):
     held: MemoryRows
     weighing: Weighing
     spread: Spread
-    absent: Values
+    absent: Values | None
     place = "in memory"
 
     @property
@@ -100,6 +100,10 @@ class WeightedRows(Rows):
     @property
     def n_samples(self) -> int:
         return self.weighing.total
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.spread.back)
 
     @cached_property
     def sample(self) -> Sample:
@@ -171,7 +175,7 @@ def open_rows(
     weighing = Weighing(len(raw), 1.0, True, len(counts))
     held = _rows_of(np.ascontiguousarray(raw[repeats.first]), n_jobs, counts)
     copies = repeats.back if weighing.complete else weighing.copies(counts)
-    return WeightedRows(held, weighing, Spread(repeats.back, repeats.first, copies, None), raw[:0])
+    return WeightedRows(held, weighing, Spread(repeats.back, repeats.first, copies, None), None)
 
 
 def _weighted(raw: Values, sample_weight: Any, n_jobs: int) -> MemoryRows | WeightedRows:
@@ -187,7 +191,9 @@ def _weighted(raw: Values, sample_weight: Any, n_jobs: int) -> MemoryRows | Weig
     held = _rows_of(np.ascontiguousarray(raw[first]), n_jobs, weights[first])
     back = np.full(len(raw), -1)
     back[first] = np.arange(len(first))
-    absent = held.units.values(np.ascontiguousarray(raw[given == 0]))
+    absent = None
+    if len(first) < len(raw):
+        absent = held.units.values(np.ascontiguousarray(raw[given == 0]))
     copies = weighing.copies(weights[first])
     return WeightedRows(held, weighing, Spread(back, first, copies, weights), absent)
 

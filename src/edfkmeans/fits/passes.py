@@ -168,6 +168,12 @@ def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
     for _ in range(2):
         sums = rows.sums(list(map(_Tally, assignments, centers)))
         centers = [each.means for each in sums]
+    for name, each in zip(labels, sums, strict=True):
+        if each.sizes.min() == 0:
+            raise ValueError(
+                f"{name} has a cluster of which every row has weight 0. Leave those rows out, or "
+                "give them the label of another cluster."
+            )
     found = zip(assignments, centers, sums, strict=True)
     return rows, [
         counted(Fit(a, means, each.sizes, each.inertia), rows) for a, means, each in found

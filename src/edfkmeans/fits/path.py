@@ -77,7 +77,7 @@ class KMeansPath:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of X, of which each may stand for several."""
+        """Number of rows of X in memory, of which each may stand for several."""
         return self.n_samples if self.spread is None else len(self.spread.back)
 
     def as_counted(self, column: Any) -> Any:
@@ -206,12 +206,12 @@ class KMeansPath:
         values, weights = rows.points
         fits = []
         for k in range(1, last + 1):
-            assignment, found = Known(np.zeros(len(values), np.int32)), 1
-            if k in labels:
-                ((assignment, found),) = rows.labelled(**{f"labels[{k}]": labels[k]})[1]
+            name, given = f"labels[{k}]", labels.get(k, np.zeros(rows.n_rows))
+            ((assignment, found),) = rows.labelled(**{name: given})[1]
+            assert isinstance(assignment, Known)
             if found != k:
                 raise ValueError(
-                    f"labels[{k}] has {found} distinct labels instead of {k}. "
+                    f"{name} has {found} distinct labels instead of {k}. "
                     "Give each clustering under its own number of clusters."
                 )
             fits.append(fit_of_labels(values, assignment.labels, k, weights))
@@ -276,8 +276,8 @@ def open_for(
     if isinstance(path, KMeansPath):
         seed = seed if path.kept_rows is None else path.kept_rows.seed
         spread = path.spread
-        if sample_weight is None and spread is not None:
-            sample_weight = spread.weights
+        if sample_weight is None:
+            sample_weight = spread.weights if spread else getattr(path.kept_rows, "weights", None)
     together = path is None or (spread is not None and spread.weights is None)
     return open_rows(X, seed, n_jobs, progress, sample_weight, together)
 
@@ -313,7 +313,6 @@ def path_of(
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
     absent = rows.absent
-    nowhere = absent is None or len(absent) == 0
     return KMeansPath(
         inertia=_original_inertia(rows.units, fits),
         n_samples=rows.n_samples,
@@ -325,7 +324,7 @@ def path_of(
         kept_rows=rows.kept(),
         _sample=sample,
         spread=rows.spread,
-        _absent=() if nowhere else tuple(_nearest(absent, fit) for fit in fits),
+        _absent=() if absent is None else tuple(_nearest(absent, fit) for fit in fits),
         products=products,
     )
 

@@ -193,9 +193,8 @@ def exact_terms(
         count = rows_of_one_cluster(labels, by_cluster, first, rows)
         first += count
         n_c = float(sizes[c])
-        if n_c <= 1.0:  # no more than one row, whatever the weights
-            for p in range(count):
-                terms[rows[p]] = 0.0
+        if n_c == 1.0:
+            terms[rows[0]] = 0.0
             continue
         load_tile(X, rows, count, tile)
         tile_distances(tile, centers[c], distance)

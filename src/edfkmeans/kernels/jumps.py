@@ -140,7 +140,7 @@ def paper_terms(
             error, offset, longest,
         )  # fmt: skip
         for other in range(k):
-            if other == c or n_c <= 1.0:
+            if other == c or n_c == 1.0:
                 continue
             tile_distances(tile, centers[other], g)
             near = 0

@@ -48,6 +48,11 @@ class Rows(ABC):
         """Number of rows."""
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows of X, of which each may stand for several."""
+        return self.n_samples
+
+    @property
     def n_features(self) -> int:
         """Number of columns that vary."""
         return int(self.units.varying.sum())
