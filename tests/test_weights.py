@@ -190,7 +190,7 @@ def test_given_clusterings_and_a_path_with_weights():
         (np.ones((60, 1)), "Give one weight for each row"),
         (np.r_[-1.0, np.ones(59)], "is -1.0 in row 0"),
         (np.r_[np.ones(59), np.nan], "is nan in row 59"),
-        (np.zeros(60), "is 0 in every row"),
+        (np.zeros(60), "is zero in every row"),
         (["a"] * 60, "not numbers"),
         (np.full(60, 1e15), "Divide the weights by their mean"),
     ],

@@ -95,7 +95,7 @@ class Weighing:
     def of(cls, tally: Tally) -> "Weighing | None":
         """Tell counts from importances; None where every row counts once."""
         if tally.positive == 0:
-            raise ValueError("sample_weight is 0 in every row. Give some row a weight above 0.")
+            raise ValueError("sample_weight is zero in every row. Give some row a weight above 0.")
         even = tally.low == tally.high
         if even and not tally.zero and (tally.high == 1 or not tally.whole):
             return None
