@@ -18,8 +18,12 @@ TASKS := $(PYTHON) tasks.py $(if $(filter no,$(LOCK)),--no-lock)
 run:
 	@$(TASKS) run $(if $(DATA),"$(DATA)") $(OPTIONS)
 
-test setup lint docs lock audit metadata clean:
+test setup lint docs audit metadata clean:
 	@$(TASKS) $@
+
+# KEEP=yes leaves the versions that are there, and adds what is missing.
+lock:
+	@$(TASKS) lock $(if $(filter yes,$(KEEP)),--keep)
 
 # The wheel and the source archive, checked; RELEASE=yes insists on a date, a tag and a clean tree.
 dist:

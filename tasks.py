@@ -165,7 +165,10 @@ def matrix(here, arguments):
 
 
 def lock(here, arguments):
-    """Write the files in locks/ anew, with the newest versions and the hashes of their files."""
+    """Write the files in locks/ anew, with the newest versions and the hashes of their files.
+
+    With --keep, versions stay what they are: for what pyproject.toml or release.in newly names.
+    """
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -174,7 +177,8 @@ def lock(here, arguments):
     place = release_environment(here)
     first = ".".join(map(str, FIRST))
     options = ("--universal", "--python-version", first, "--generate-hashes", "--no-annotate")
-    about = ("--custom-compile-command", "python tasks.py lock", "--quiet", "--upgrade")
+    about = ("--custom-compile-command", "python tasks.py lock", "--quiet")
+    versions = () if "--keep" in arguments else ("--upgrade",)
     for purpose in ("test", "run", "docs", "release"):
         if purpose in TOOLS:
             wanted = (f"locks/{purpose}.in",)
@@ -183,7 +187,7 @@ def lock(here, arguments):
         # What is installed into one folder together must agree.
         same = ("-c", "locks/test.txt") if purpose in ("run", "docs") else ()
         out = ("locks/build.in", "--output-file", f"locks/{purpose}.txt")
-        call(place.tool("uv"), "pip", "compile", *wanted, *out, *same, *options, *about)
+        call(place.tool("uv"), "pip", "compile", *wanted, *out, *same, *options, *about, *versions)
 
 
 def audit(here, arguments):

@@ -62,8 +62,8 @@ MARK = re.compile(r"^# commit \S+, (sources|unfinished) ([0-9a-f]{12})$", re.MUL
 
 
 def digest(script, parts):
-    """Return a digest of a script and of some parts of the package."""
-    files, models = [ROOT / script], []
+    """Return a digest of a script, what it imports from beside it, and parts of the package."""
+    files, models = beside(ROOT / script), []
     for part in parts:
         place = PACKAGE / part
         files += sorted(place.rglob("*.py")) if place.is_dir() else [place]
@@ -73,6 +73,22 @@ def digest(script, parts):
     for model in models:
         found.update(model.read_bytes())
     return found.hexdigest()[:12]
+
+
+def beside(script):
+    """Return a script and the files of its own folder that it imports, and that those import."""
+    files = [script]
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in names:
+                place = script.parent.joinpath(*name.split("."))
+                for found in (place.with_suffix(".py"), place / "__init__.py"):
+                    if found.exists() and found not in files and found.name != "provenance.py":
+                        files.append(found)
+    return files
 
 
 def bare(source):

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,9 @@ HERE = ROOT / "release"
 DIST = ROOT / "dist"
 # Extras for those who work on the package; the others are for its users.
 FOR_DEVELOPERS = {"dev", "bench", "docs"}
+# Extras that need what not every machine has, and what that is: it is only looked whether their
+# packages can be had. None is in "all", and every other one has its checks in release/smoke.py.
+NOT_TRIED = {"spark": "Java", "gpu": "a GPU"}
 
 
 def main(release):
@@ -43,9 +47,12 @@ def main(release):
     with tempfile.TemporaryDirectory(prefix="edfkmeans-dist-") as place:
         # Kernels are compiled once: every environment has the same path and the same files.
         os.environ["NUMBA_CACHE_DIR"] = str(Path(place) / "numba")
-        for extra in ("", *extras_of(wheel)):
+        extras = extras_of(wheel)
+        for extra in ("", *(extra for extra in extras if extra not in NOT_TRIED)):
             check_installed(wheel, extra, version, Path(place))
-    write_recipe(archive, version)
+        for extra in sorted(NOT_TRIED.keys() & extras):
+            check_resolved(wheel, extra, Path(place))
+    check_recipe(write_recipe(archive, version), version)
     for file in sorted(DIST.iterdir()):
         print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1024:,.0f} kB")
     if left:
@@ -98,18 +105,28 @@ def same(file, found, wanted):
 
 
 def extras_of(wheel):
-    """Return the extras that are for users."""
+    """Return the extras that are for users; end where one is neither tried nor declared."""
     with zipfile.ZipFile(wheel) as file:
         name = next(n for n in file.namelist() if n.endswith(".dist-info/METADATA"))
         given = HeaderParser().parsestr(file.read(name).decode("utf-8"))
-    return [extra for extra in given.get_all("Provides-Extra", []) if extra not in FOR_DEVELOPERS]
+    extras = set(given.get_all("Provides-Extra", [])) - FOR_DEVELOPERS
+    unknown = extras - {"all"} - tried() - NOT_TRIED.keys()
+    if unknown:
+        sys.exit(
+            f"No one has said how {', '.join(sorted(unknown))} is checked: NEEDED and a check in "
+            "release/smoke.py, or NOT_TRIED in release/dist.py."
+        )
+    return sorted(extras)
+
+
+def tried():
+    """Return the extras that release/smoke.py has checks for."""
+    return set(runpy.run_path(str(HERE / "smoke.py"))["NEEDED"])
 
 
 def check_installed(wheel, extra, version, place):
     """Install the wheel with an extra where nothing else is, and use it from there."""
-    tool("uv", "venv", "--quiet", "--clear", "--python", sys.executable, place / "env")
-    scripts = place / "env" / ("Scripts" if os.name == "nt" else "bin")
-    python = scripts / ("python.exe" if os.name == "nt" else "python")
+    python = clean_environment(place)
     into = ("uv", "pip", "install", "--quiet", "--python", python)
     tool(*into, f"{wheel}[{extra}]" if extra else wheel)
     for script in ("smoke.py", "user.py"):
@@ -121,11 +138,36 @@ def check_installed(wheel, extra, version, place):
         tool("pyright", "--pythonpath", python, "user.py", cwd=place)
 
 
+def check_resolved(wheel, extra, place):
+    """Check that versions can be found for what an extra needs, and install nothing."""
+    python = clean_environment(place)
+    tool("uv", "pip", "install", "--quiet", "--dry-run", "--python", python, f"{wheel}[{extra}]")
+    print(f"[{extra}]: its packages can be had. NOT TRIED: it needs {NOT_TRIED[extra]}")
+
+
+def clean_environment(place):
+    """Make an environment with nothing in it; returns its Python."""
+    tool("uv", "venv", "--quiet", "--clear", "--python", sys.executable, place / "env")
+    scripts = place / "env" / ("Scripts" if os.name == "nt" else "bin")
+    return scripts / ("python.exe" if os.name == "nt" else "python")
+
+
 def write_recipe(archive, version):
     """Fill the recipe for conda-forge in: the version and the archive's hash."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     recipe = text(HERE / "recipe.yaml").replace("VERSION", version).replace("SHA256", digest)
     (DIST / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    return recipe
+
+
+def check_recipe(recipe, version):
+    """Let rattler-build, conda-forge's builder, read the recipe. Building needs its channel."""
+    from rattler_build import Stage0Recipe
+
+    (made,) = [variant.recipe.to_dict() for variant in Stage0Recipe.from_yaml(recipe).render()]
+    if made["package"] != {"name": "edfkmeans", "version": version}:
+        sys.exit(f"The recipe is for {made['package']}.")
+    print(f"recipe.yaml: read by rattler-build, {len(made['requirements']['run'])} packages to run")
 
 
 def tool(name, *arguments, cwd=ROOT):

@@ -13,7 +13,16 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-NEEDED = {"plot": {"matplotlib"}, "report": {"jinja2"}, "cli": {"typer"}, "dask": {"dask"}}
+# What each extra that can be tried anywhere must bring; release/dist.py names the others.
+NEEDED = {
+    "plot": {"matplotlib"},
+    "report": {"jinja2"},
+    "cli": {"typer", "rich"},
+    "arrow": {"pyarrow", "fsspec"},
+    "dask": {"dask", "distributed"},
+    "excel": {"openpyxl"},
+}
+COMMAND = Path(sysconfig.get_path("scripts")) / "edfkmeans"
 
 
 def main(version, extra):
@@ -24,25 +33,30 @@ def main(version, extra):
     assert place.parent == Path(sysconfig.get_path("purelib")), f"imported from {place}"
     assert edfkmeans.__version__ == importlib.metadata.version("edfkmeans") == version
     assert (place / "py.typed").exists()
-    if extra in NEEDED:
-        missing = {name for name in NEEDED[extra] if not importlib.util.find_spec(name)}
-        assert not missing, f"[{extra}] does not bring {missing}"
+    everything = set().union(*NEEDED.values())
+    wanted = everything if extra == "all" else NEEDED.get(extra, set())
+    missing = {name for name in wanted if not is_there(name)}
+    assert not missing, f"[{extra}] does not bring {missing}"
     if extra == "none":
-        more = {
-            name for names in NEEDED.values() for name in names if importlib.util.find_spec(name)
-        }
+        more = set(filter(is_there, everything))
         assert not more, f"{more} came without an extra"
     found = check_library()
     checks = {
-        "matplotlib": check_plot, "jinja2": check_report, "typer": check_command, "dask": check_dask
+        "matplotlib": check_plot, "jinja2": check_report, "typer": check_command,
+        "pyarrow": check_arrow, "dask": check_dask, "openpyxl": check_excel,
     }  # fmt: skip
     told = []
     for package, check in checks.items():
-        there = importlib.util.find_spec(package) is not None
+        there = is_there(package)
         check(there, found)
         told.append(f"{package} {'works' if there else 'is not there'}")
     python = ".".join(map(str, sys.version_info[:2]))
     print(f"edfkmeans {version}[{extra}] on Python {python}: k = {found[1].k}; {', '.join(told)}")
+
+
+def is_there(package):
+    """Whether a package is installed."""
+    return importlib.util.find_spec(package) is not None
 
 
 def check_library():
@@ -89,8 +103,7 @@ def check_report(there, found):
 
 def check_command(there, found):
     """Run the command, or let it say what to install."""
-    command = Path(sysconfig.get_path("scripts")) / "edfkmeans"
-    for start in ([str(command)], [sys.executable, "-m", "edfkmeans"]):
+    for start in ([str(COMMAND)], [sys.executable, "-m", "edfkmeans"]):
         done = subprocess.run([*start, "demo", "--quiet"], capture_output=True, text=True)
         if there:
             assert (done.returncode, done.stdout.strip()) == (0, "3"), done.stderr
@@ -100,16 +113,63 @@ def check_command(there, found):
             assert "Traceback" not in done.stderr, done.stderr
 
 
+def check_arrow(there, found):
+    """Take an Arrow table. Who has one has pyarrow."""
+    if there:
+        import pyarrow
+
+        X, _ = found
+        table = pyarrow.table({f"c{i}": column for i, column in enumerate(X.T)})
+        same_fits(table, X)
+
+
 def check_dask(there, found):
-    """Take rows in chunks."""
+    """Take rows in chunks; the command says what to install for it."""
+    X, _ = found
     if there:
         import dask.array
 
-        from edfkmeans import fit_path
+        same_fits(dask.array.from_array(X, chunks=(60, -1)), X)
+    elif is_there("typer"):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.csv"
+            table.write_text("a,b\n" + "1,2\n3,4\n" * 9, encoding="utf-8")
+            done = selected(table, "--engine", "dask")
+            assert done.returncode
+            assert "[dask]" in done.stderr, done.stderr
 
-        X, _ = found
-        inertia = fit_path(dask.array.from_array(X, chunks=(60, -1)), 3, random_state=0).inertia
-        assert abs(inertia[2] / fit_path(X, 3, random_state=0).inertia[2] - 1) < 1e-3
+
+def check_excel(there, found):
+    """Read a workbook by the command, or let it say what to install."""
+    if not is_there("typer"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "book.xlsx"
+        if there:
+            import pandas
+
+            pandas.DataFrame(found[0]).add_prefix("c").to_excel(file, index=False)
+            done = selected(file)
+            assert (done.returncode, done.stdout.strip()) == (0, "3"), done.stderr
+        else:
+            file.write_bytes(b"PK")
+            done = selected(file)
+            assert done.returncode
+            assert "[excel]" in done.stderr, done.stderr
+
+
+def selected(*words):
+    """Let the command answer for a file."""
+    command = [str(COMMAND), "select", *map(str, words), "--quiet"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def same_fits(rows, X):
+    """Check that rows from elsewhere are clustered as those in memory."""
+    from edfkmeans import fit_path
+
+    inertia = fit_path(rows, 3, random_state=0).inertia
+    assert abs(inertia[2] / fit_path(X, 3, random_state=0).inertia[2] - 1) < 1e-3
 
 
 def asks_for(extra, function):

@@ -400,6 +400,34 @@ def jaccards(labels, others, k):
     return found
 
 
+def island(line, least=3, most=400, tail=2.0):
+    """Return size, clearness, loneness, place and gap of the rows beyond the clearest gap above.
+
+    Places are (x - median) / (1.4826 * median absolute deviation), the highest first.
+    """
+
+    def median(values):
+        ordered, n = sorted(values), len(values)
+        return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+
+    middle = median(line)
+    spread = 1.4826 * median([abs(x - middle) for x in line])
+    z = sorted(((x - middle) / spread for x in line), reverse=True)
+
+    def log_tail(x):
+        return math.log(math.erfc(x / math.sqrt(2)) / 2)
+
+    best = None
+    for m in range(least, min(len(z) // 4, most) + 1):
+        if z[m - 1] < tail:
+            continue
+        clear = m * (log_tail(z[m]) - log_tail(z[m - 1]))
+        place, gap = math.fsum(z[:m]) / m, z[m - 1] - z[m]
+        if best is None or clear > best[1]:
+            best = (m, clear, m * gap / (place - z[m]), place, gap)
+    return best
+
+
 # With weights: a point of weight w stands for w points.
 
 

@@ -73,15 +73,19 @@ def test_messages(tmp_path, openml):
     (tmp_path / "seeds.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"needs f0, f1, \.\.\. and label"):
         load("seeds", tmp_path)
+    (tmp_path / "seeds.csv").write_text("f0,f1,label\n1,2,a\n2,,b\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="seeds has 2 rows and 1 values that are missing"):
+        load("seeds", tmp_path)
     openml[1499] = OSError("no network")
     with pytest.raises(FileNotFoundError, match=r"OpenML gave: no network\. The set 'seeds'"):
         load("seeds", download=True)
 
 
 def test_the_network_is_asked_only_on_request(openml):
+    openml[1499] = AssertionError("asked")
     with pytest.raises(FileNotFoundError):
-        load("seeds")  # the empty store would raise a KeyError
-    with pytest.raises(KeyError):
+        load("seeds")
+    with pytest.raises(AssertionError, match="asked"):
         load("seeds", download=True)
 
 

@@ -1,10 +1,13 @@
 """Downloads by the real client from a server on this machine: how much, from where, unharmed."""
 
+import contextlib
 import gzip
 import hashlib
 import http.client
 import json
+import shutil
 import threading
+import time
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +37,8 @@ class OpenML:
         self.arff, self.packed, self.moved = ARFF, False, {}
         self.awake = threading.Event()
         self.awake.set()
+        self.drips = None  # what comes first, where single bytes follow without an end
+        self.changed = {}  # of the description
         self.address = f"https://api.openml.org/data/v1/download/{SEEDS}"
         self.md5 = hashlib.md5(ARFF).hexdigest()
 
@@ -49,6 +54,7 @@ class OpenML:
             "file_id": str(SEEDS),
             "md5_checksum": self.md5,
         }
+        about = {k: v for k, v in (about | self.changed).items() if v is not None}
         kinds = {"a": "numeric", "b": "numeric", "class": "nominal"}
         features = [
             {
@@ -85,6 +91,13 @@ def openml(monkeypatch, tmp_path):
                 self.send_response(302)
                 self.send_header("Location", store.moved[self.path])
                 self.end_headers()
+                return
+            if store.drips is not None:
+                self.wfile.write(store.drips)
+                with contextlib.suppress(OSError):  # until the other side has left
+                    while True:
+                        self.wfile.write(b"x")
+                        time.sleep(0.02)
                 return
             content = store.answer(self.path)
             self.send_response(200)
@@ -162,6 +175,8 @@ def test_the_bound_is_the_one_that_is_promised():
     assert f"takes\n  {download.MOST_BYTES // 10**6} MB at most" in promised
     assert "silent for a minute" in promised
     assert download.SECONDS == 60
+    assert "not whole after ten" in promised
+    assert download.LONGEST == 600
     assert f"{download.MOST_BYTES // 10**6} MB" in load.__doc__
 
 
@@ -199,6 +214,58 @@ def test_a_silent_server_is_left(openml, monkeypatch):
         download.fetch(download.request.Request(openml.address))
     openml.awake.set()
     assert download.fetch(download.request.Request(openml.address)).read() == ARFF
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_a_server_that_is_never_silent_and_never_done_is_left(openml, start, monkeypatch):
+    openml.drips = start
+    monkeypatch.setattr(download, "LONGEST", 0.2)
+    with pytest.raises(download.RefusedError, match=r"was not there after 0\.2 seconds"):
+        download.fetch(download.request.Request(openml.address))
+    openml.drips = None
+    monkeypatch.undo()
+
+
+def test_a_file_outside_the_cache_is_not_written_read_or_deleted(openml, tmp_path, monkeypatch):
+    """The client names files by the address, which the server gives, and deletes what is wrong."""
+    cache = tmp_path / "a" / "b" / "cache"
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(cache))
+    mine = tmp_path / "a" / "mine.gz"
+    mine.parent.mkdir()
+    mine.write_bytes(gzip.compress(ARFF))
+    for name in ("mine", "new"):
+        openml.changed["url"] = f"https://x.invalid/../../../../{name}"
+        with pytest.raises(FileNotFoundError, match="lies outside") as told:
+            download_seeds()
+        assert f"Delete {cache / 'openml'} to ask again" in str(told.value)
+        shutil.rmtree(cache)
+    openml.changed["url"] = "https://x.invalid/folder/../here"
+    assert len(download_seeds().X) == 30
+    outside = [f for f in tmp_path.rglob("*") if f.is_file() and not f.is_relative_to(cache)]
+    assert outside == [mine]
+    assert gzip.decompress(mine.read_bytes()) == ARFF
+
+
+@pytest.mark.parametrize("name, value", [("url", None), ("url", 3), ("md5_checksum", None)])
+def test_a_description_that_lacks_something_is_refused(openml, name, value):
+    openml.changed[name] = value
+    with pytest.raises(FileNotFoundError, match=r"OpenML gave: .*Error\(.*seeds\.csv"):
+        download_seeds()
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"null", b"<html>", b"[" * 100_000, b"\xff"])
+def test_a_description_that_is_none_is_refused(openml, content, monkeypatch):
+    monkeypatch.setattr(openml, "answer", lambda path: content)
+    with pytest.raises(FileNotFoundError, match=r"OpenML gave: .*seeds\.csv"):
+        download_seeds()
+
+
+@pytest.mark.parametrize("row", ["a,b,x", "1e400,1,x", "?,1,x", "'1,1,x"])
+def test_a_table_that_is_not_all_numbers_is_refused(openml, row):
+    openml.arff = ARFF + f"{row}\n".encode()
+    openml.md5 = hashlib.md5(openml.arff).hexdigest()
+    with pytest.raises(FileNotFoundError, match=r"OpenML gave: .*(parse|infinite).*seeds\.csv"):
+        download_seeds()
 
 
 def test_a_wrong_checksum_is_refused_now_and_later(openml):

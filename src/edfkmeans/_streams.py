@@ -50,6 +50,8 @@ class Purpose(IntEnum):
     """Rows drawn again to see whether clusters hold, by resample."""
     RULES = 15
     """The rows that rules for clusters are looked for in."""
+    ISLANDS = 16
+    """The rows split in two to look for small groups apart."""
 
 
 def stream(seed: int, purpose: Purpose, *numbers: int) -> np.random.Generator:

@@ -17,6 +17,10 @@ from edfkmeans.rows.units import Floats
 
 FOLDER_VARIABLE = "EDFKMEANS_DATA"
 _UCI = "https://archive.ics.uci.edu/dataset/"
+# What scikit-learn's client ends in, and we after it, where an answer is not what it should be.
+_WRONG_ANSWERS = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, HTTPException
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -174,17 +178,21 @@ def _from_file(name: str, file: Path) -> Dataset:
 
 def _from_openml(name: str) -> Dataset:
     """Fetch a set by scikit-learn's client, which checks OpenML's checksum and keeps a copy."""
-    from sklearn.datasets import fetch_openml
+    from sklearn.datasets import fetch_openml, get_data_home
 
-    try:
-        with guarded():
+    with guarded():
+        try:
             bunch = fetch_openml(
                 data_id=SOURCES[name].openml, as_frame=True, parser="auto", n_retries=1
             )
-    except (OSError, ValueError, HTTPException) as error:
-        raise FileNotFoundError(f"OpenML gave: {error}. {_how_to_get(name, None)}") from error
-    features, target = _TREATMENTS.get(name, _as_numbers)(bunch.data, bunch.target)
-    return _dataset(name, features, [pd.factorize(target)[0]])
+            features, target = _TREATMENTS.get(name, _as_numbers)(bunch.data, bunch.target)
+            return _dataset(name, features, [pd.factorize(target)[0]])
+        except _WRONG_ANSWERS as error:
+            what = str(error) if isinstance(error, OSError | ValueError) else repr(error)
+            kept = f"Delete {Path(get_data_home()) / 'openml'} to ask again for what is kept there."
+            raise FileNotFoundError(
+                f"OpenML gave: {what}. {_how_to_get(name, None)} {kept}"
+            ) from error
 
 
 def _how_to_get(name: str, folder: str | Path | None) -> str:
@@ -206,6 +214,11 @@ def _how_to_get(name: str, folder: str | Path | None) -> str:
 def _dataset(name: str, features: pd.DataFrame | Floats, labels: list[Any]) -> Dataset:
     source = SOURCES[name]
     X = np.asarray(features, np.float64)
+    if len(X) < 2 or not np.isfinite(X).all():
+        raise ValueError(
+            f"{name} has {len(X)} rows and {np.sum(~np.isfinite(X))} values that are missing or "
+            "infinite. It needs 2 rows or more, and numbers everywhere."
+        )
     spread = X.std(axis=0, ddof=1)
     X = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
     verified = X.shape == (source.n_samples, source.n_features) and bool(

@@ -252,8 +252,8 @@ def jaccards(labels: Labels, others: Labels, k: int) -> Floats:
     NaN where a cluster has no row among these.
     """
     width = int(others.max()) + 1
-    both = np.bincount(labels.astype(np.int64) * width + others, minlength=k * width)
-    both = both.reshape(k, width)
+    pairs = np.bincount(labels.astype(np.int64) * width + others, minlength=k * width)
+    both = pairs.reshape(k, width)
     either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
     best = (both / np.maximum(either, 1)).max(axis=1)
     return np.where(both.any(axis=1), best, np.nan)

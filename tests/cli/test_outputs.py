@@ -207,3 +207,19 @@ def test_an_index_of_numbers_is_kept_unless_it_counts_rows(table, index, names, 
     assert done.exit_code == 0, done.output
     assert read(labels).iloc[:, 0].tolist() == names
     assert read(labels).columns[0] == (index.name or "row")
+
+
+@pytest.mark.parametrize("output", ["--labels=o.csv", "--report=o.html", "--json=o.json"])
+def test_a_read_only_folder_is_refused_before_the_work(table, output, tmp_path, monkeypatch):
+    # By what the system says of it: root, who may run these tests, may write to any folder.
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    table.to_csv(tmp_path / "t.csv", index=False)
+    usual = os.access
+    monkeypatch.setattr(os, "access", lambda file, *mode: file != locked and usual(file, *mode))
+    monkeypatch.setattr(selection, "select_k", lambda *_, **__: 1 / 0)
+    option, name = output.split("=")
+    done = run("select", tmp_path / "t.csv", "--id", "who", option, locked / name)
+    assert done.exit_code == 2, done.output
+    assert f"Nothing can be written to the folder {locked}" in done.output.replace("\n", "")
+    assert not list(locked.iterdir())

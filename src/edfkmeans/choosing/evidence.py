@@ -394,6 +394,11 @@ def _whole(
         gap = logs.mean(axis=0) - log_parts(path.inertia)[1:-1]
         error = np.maximum(logs.std(axis=0), 1e-3)
         whole[f"gap.{kind}_in_errors"] = float(np.nanmax(np.append(gap / error, -_MOST)))
+    for kind, below in contrasts.early.items():
+        for k, value in enumerate(below, 2):
+            whole[f"gap.{kind}_early_{k}"] = float(value)
+    for name, value in looks.islands.items():
+        whole[f"saddle.island_{name}"] = value
     for name, value in looks.line.items():
         whole[f"saddle.line_{name}"] = value
     for least, (lowest, sizes) in zip(LARGE, looks.apart, strict=True):

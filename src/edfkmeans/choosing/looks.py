@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans._streams import STEADY, Purpose, stream
+from edfkmeans.choosing.islands import islands
 from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
@@ -64,6 +65,8 @@ class Looks:
         The rows of each half along the line between the two clusters of the other.
     shape : mapping of str to float
         What the columns look like.
+    islands : mapping of str to float
+        The clearest small group apart from the cloud, found without fits.
     """
 
     silhouette: Floats
@@ -83,6 +86,7 @@ class Looks:
     held_saddle: Floats
     line: dict[str, float]
     shape: dict[str, float]
+    islands: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Look(Need[Looks]):
         halves, held, line = _halves(rows, path)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            _nested(path), halves, held, line, shape,
+            _nested(path), halves, held, line, shape, islands(rows),
         )  # fmt: skip
         work.report()
         return found

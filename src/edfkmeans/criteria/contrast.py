@@ -35,6 +35,11 @@ _SAMPLES, _LOOKED_AT = 4, 2
 # data's own columns with their rank correlations.
 KINDS = ("box", "normal", "margins")
 LOOKED_AT_KINDS = ("box", "margins")
+# Many more samples are drawn for the first k, to tell a difference from chance: kinds, samples, the
+# last of these k, and fits of the data in the same quick way.
+EARLY_KINDS = ("normal", "margins")
+_NAMES = (*EARLY_KINDS, "data")
+_EARLY, EARLY_LAST, _DATA_FITS = 20, 4, 4
 # The logarithm of a part of the inertia that counts as nothing.
 NOTHING = -30.0
 
@@ -49,11 +54,15 @@ class Contrasts:
         Logarithm of the inertia as a part of that of one cluster.
     silhouettes, saddles : mapping of kind to ndarray of shape (k_max,)
         Mean silhouette, and mean saddle ratio over the rows.
+    early : mapping of kind to ndarray of shape (EARLY_LAST - 1,)
+        By how many standard deviations of many samples the logarithm for k = 2, 3, ... of the data,
+        fitted in the same way, lies below their mean.
     """
 
     logs: Mapping[str, Floats]
     silhouettes: Mapping[str, Floats]
     saddles: Mapping[str, Floats]
+    early: Mapping[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,22 @@ class Contrast(Need[Contrasts]):
         found = dict(zip(tasks, work.pool.map(one, tasks), strict=True))
         work.report()
 
+        def early_one(task: tuple[str, int]) -> Floats:
+            work.pool.check()
+            kind, number = task
+            rng = stream(STEADY, Purpose.CONTRAST, len(KINDS) + _NAMES.index(kind), number)
+            sample = some if kind == "data" else references[kind].sample(len(some), rng)
+            return _early(sample, rng)
+
+        tasks = [(kind, number) for kind in EARLY_KINDS for number in range(_EARLY)]
+        tasks += [("data", number) for number in range(_DATA_FITS)]
+        firsts = dict(zip(tasks, work.pool.map(early_one, tasks), strict=True))
+        data = np.mean([firsts["data", number] for number in range(_DATA_FITS)], axis=0)
+
+        def below(kind: str) -> Floats:
+            logs = np.array([firsts[kind, number] for number in range(_EARLY)])
+            return np.asarray((logs.mean(axis=0) - data) / np.maximum(logs.std(axis=0), 1e-4))
+
         def curves(kind: str, which: int, last: int) -> Floats:
             return np.array([found[kind, number][which] for number in range(last)])
 
@@ -87,7 +112,16 @@ class Contrast(Need[Contrasts]):
             logs={kind: curves(kind, 0, _SAMPLES) for kind in KINDS},
             silhouettes={k: curves(k, 1, _LOOKED_AT).mean(axis=0) for k in LOOKED_AT_KINDS},
             saddles={k: curves(k, 2, _LOOKED_AT).mean(axis=0) for k in LOOKED_AT_KINDS},
+            early={kind: below(kind) for kind in EARLY_KINDS},
         )
+
+
+def _early(sample: Floats, rng: np.random.Generator) -> Floats:
+    """Return the logarithm of the inertia of the first k after one, NaN where there is none."""
+    logs = np.full(EARLY_LAST - 1, np.nan)
+    k_last = min(EARLY_LAST, count_distinct(sample, EARLY_LAST))
+    logs[: k_last - 1] = log_parts(quick_fits(sample, k_last, rng)[0])[1:]
+    return logs
 
 
 def _curves(

@@ -1,0 +1,127 @@
+"""Islands: small groups apart from a large cloud, which k-means may cut before it finds them.
+
+One half of the rows says in which directions such groups may lie: where rows far from the middle
+are near to each other. The other half, which had no say in that, is looked at along these lines.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm
+
+from edfkmeans._streams import STEADY, Purpose, stream
+from edfkmeans.fits.reference import some_rows
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats
+
+# Rows that say how the cloud is stretched, and components that are looked at.
+_ROWS, _COMPONENTS = 1000, 40
+# Part of the mean variance that is added to every component's: those of little are not blown up.
+_RIDGE = 0.1
+# Rows far from the middle: a part of all, between two bounds.
+_FAR, _FAR_LEAST, _FAR_MOST = 20, 20, 150
+# Rows beside a far one whose mean gives a direction, and directions that are tried.
+_BESIDE, _TRIED = 4, 6
+# Cosine: directions nearer than this are the same.
+_SAME = 0.9
+# Rows of an island in half of the rows: at least, and at most.
+_LEAST, _MOST = 3, 400
+# Robust standard deviations: where the tail of a line begins.
+_TAIL = 2.0
+# What is told of the clearest island, see `_island`.
+_TOLD = ("clear", "lone", "size", "place", "gap", "spread", "opposite", "grain")
+
+
+def islands(rows: Rows) -> dict[str, float]:
+    """Describe the clearest island, the mean over the two halves, and the lesser clearness."""
+    values = rows.units.only_varying(rows.sample.values)
+    if len(values) < 4 * _FAR_LEAST:
+        return dict.fromkeys((*_TOLD, "clear_in_both"), np.nan)
+    white = _whitened(values, some_rows(rows, _ROWS, STEADY))
+    order = stream(STEADY, Purpose.ISLANDS).permutation(len(white))
+    halves = [white[order[half::2]] for half in (0, 1)]
+    found = np.array(
+        [_clearest(other @ _directions(one).T) for one, other in (halves, halves[::-1])]
+    )
+    return dict(zip(_TOLD, map(float, found.mean(axis=0)), strict=True)) | {
+        "clear_in_both": float(found[:, 0].min())
+    }
+
+
+def _whitened(values: npt.NDArray[np.floating], some: Floats) -> Floats:
+    """Return the rows in principal components of some of them, of about equal spread."""
+    n, d = some.shape
+    if n < d:
+        squares, left = np.linalg.eigh(some @ some.T)
+        axes = some.T @ left[:, ::-1][:, :_COMPONENTS]
+        axes /= np.maximum(np.linalg.norm(axes, axis=0), 1e-300)
+    else:
+        squares, axes = np.linalg.eigh(some.T @ some)
+        axes = axes[:, ::-1][:, :_COMPONENTS]
+    variances = np.maximum(squares[::-1][:_COMPONENTS], 0.0) / n
+    scale = np.sqrt(variances + _RIDGE * variances.mean())
+    places: Floats = values @ (axes / np.maximum(scale, 1e-300))
+    places -= np.median(places, axis=0)
+    return places
+
+
+def _directions(half: Floats) -> Floats:
+    """Return the directions of rows far from the middle that have others beside them."""
+    lengths = (half**2).sum(axis=1)
+    many = int(np.clip(len(half) // _FAR, _FAR_LEAST, _FAR_MOST))
+    far = half[np.argsort(-lengths, kind="stable")[:many]]
+    squares = (far**2).sum(axis=1)
+    away = np.sqrt(np.maximum(squares[:, None] + squares - 2 * far @ far.T, 0.0))
+    beside = np.argsort(away, axis=1, kind="stable")[:, : _BESIDE + 1]
+    loose = np.take_along_axis(away, beside, axis=1).mean(axis=1) / np.sqrt(squares)
+    means = far[beside].mean(axis=1)
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
+    # In two columns rows at the edge of a large cloud are near to each other anyway: the farthest
+    # are tried as well as those with the nearest others, in turn.
+    in_turn = np.stack([np.argsort(loose, kind="stable"), np.arange(many)], axis=1).ravel()
+    taken: list[int] = []
+    for row in in_turn:
+        if len(taken) < _TRIED and (not taken or (means[taken] @ means[row]).max() < _SAME):
+            taken.append(int(row))
+    return np.asarray(means[taken])
+
+
+def _clearest(places: Floats) -> tuple[float, ...]:
+    """Return what is told of the clearest island along some lines, see `_island`."""
+    return max(_island(line) for line in places.T)
+
+
+def _island(line: Floats) -> tuple[float, ...]:
+    """Describe the rows beyond the clearest gap in the upper tail.
+
+    Places are in robust standard deviations of the rows. In a normal tail the rows beyond a gap,
+    times the step of the tail's log-probability over it, are an exponential number; "clear" is the
+    largest. "lone" is the same for a tail that falls by a constant rate, whatever it is: times the
+    gap, over the mean distance from where it begins. Then the logarithm of the number of rows, the
+    mean place, the gap, the spread; how far the rows reach the other way; and the grain, the
+    largest gap among the middle rows, which rounding leaves.
+    """
+    n = len(line)
+    z = -np.sort(-line)
+    middle = float(np.median(z))
+    spread = 1.4826 * float(np.median(np.abs(z - middle))) or float(z.std()) or 1.0
+    z = (z - middle) / spread
+    grain = float(-np.diff(z[n // 10 : n // 2]).min())
+    sizes = np.arange(_LEAST, min(n // 4, _MOST) + 1)
+    sizes = sizes[z[sizes - 1] >= _TAIL]
+    if not sizes.size:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(-z[-1]), grain)
+    gaps = z[sizes - 1] - z[sizes]
+    means = np.cumsum(z)[sizes - 1] / sizes
+    clear = sizes * (norm.logsf(z[sizes]) - norm.logsf(z[sizes - 1]))
+    best = int(np.argmax(clear))
+    m = int(sizes[best])
+    return (
+        float(clear[best]),
+        float(m * gaps[best] / max(means[best] - z[m], 1e-9)),
+        float(np.log(m)),
+        float(means[best]),
+        float(gaps[best]),
+        float(z[:m].std()),
+        float(-z[-1]),
+        grain,
+    )
