@@ -173,7 +173,7 @@ def open_rows(
         return _rows_of(raw, n_jobs)
     counts = np.bincount(repeats.back).astype(np.float64)
     weighing = Weighing(len(raw), 1.0, True, len(counts))
-    held = _rows_of(np.ascontiguousarray(raw[repeats.first]), n_jobs, counts)
+    held = _rows_of(raw[repeats.first], n_jobs, counts)
     copies = repeats.back if weighing.complete else weighing.copies(counts)
     return WeightedRows(held, weighing, Spread(repeats.back, repeats.first, copies, None), None)
 
@@ -188,12 +188,12 @@ def _weighted(raw: Values, sample_weight: Any, n_jobs: int) -> MemoryRows | Weig
     check_rows(weighing.n_rows, of="rows of a weight above 0")
     weights = given * weighing.scale
     first = np.flatnonzero(given)
-    held = _rows_of(np.ascontiguousarray(raw[first]), n_jobs, weights[first])
+    held = _rows_of(raw[first], n_jobs, weights[first])
     back = np.full(len(raw), -1)
     back[first] = np.arange(len(first))
     absent = None
     if len(first) < len(raw):
-        absent = held.units.values(np.ascontiguousarray(raw[given == 0]))
+        absent = held.units.values(raw[given == 0])
     copies = weighing.copies(weights[first])
     return WeightedRows(held, weighing, Spread(back, first, copies, weights), absent)
 

@@ -107,7 +107,9 @@ class KMeansPath:
             labels: Labels = assignment.labels.astype(np.int32)
             if self.spread is None:
                 return labels
-            return self.spread.over_rows(labels, self._absent[k - 1] if self._absent else 0)
+            absent = self._absent[k - 1] if self._absent else 0
+            over_rows: Labels = self.spread.over_rows(labels, absent)
+            return over_rows
         assert self.kept_rows is not None
         held: Labels = self.kept_rows.per_row(assignment.on, np.int32)
         return held

@@ -1,6 +1,7 @@
 """Repeats: rows that are equal are held once, where that saves work."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,7 @@ def find_repeats(raw: Values) -> Repeats | None:
 
 def _digests(raw: Values) -> npt.NDArray[np.uint64]:
     """Return a number for every row, the same for equal rows."""
-    plain = np.ascontiguousarray(raw) + raw.dtype.type(0)  # turns -0.0 into 0.0
+    plain: Any = np.add(raw, 0, dtype=raw.dtype, order="C")  # turns -0.0 into 0.0
     bits = plain.view(f"u{raw.dtype.itemsize}").astype(np.uint64)
     digest = np.zeros(len(raw), np.uint64)
     for column in bits.T:
