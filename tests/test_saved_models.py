@@ -41,7 +41,9 @@ def test_rows_get_their_clusters_again(found, tmp_path):
 def test_columns_that_do_not_match_are_refused(found):
     frame, _, model = found
     for given, message in (
-        (frame.rename(columns={"b": "bb"}), "X has no column 'b', which the model needs once. Did"),
+        (frame.rename(columns={"b": "bb"}), "X has no column 'b', which the model needs. Did"),
+        (frame[["a"]], "X has no columns 'b', 'c', which the model needs. It has 'a'"),
+        (frame[["a", "b", "c", "b"]], "X has several columns 'b'; the model needs one"),
         (frame.assign(b="text"), "'b' holds what is not a number, such as 'text'"),
         (frame.to_numpy()[:, :2], "X has 2 columns without names, and the model needs 'a', 'b'"),
         (frame.assign(b=np.nan), "90 rows have missing or infinite values in 'b'"),

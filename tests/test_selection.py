@@ -72,7 +72,9 @@ def test_remarks_say_when_k_max_was_reached():
     X, _ = blobs(5)
     selection = select_k(X, k_max=3, random_state=0)
     assert selection.k == 3
-    assert selection.remarks == ("k_max = 3 was reached: try a larger k_max.",)
+    assert selection.remarks == (
+        "k_max = 3 was reached: try a larger k_max (in the terminal --k-max 6).",
+    )
     assert select_k(X, random_state=0).remarks == ()
 
 
@@ -405,6 +407,10 @@ def test_words_for_how_likely_and_what_to_do_next(wine):
     for near, words in ((0.95, "go on with this one"), (0.4, "but this one is not sure")):
         alone = pd.DataFrame({"agreement": [0.0, 0.9, 0.1, 0.1], "near": near}, index=range(1, 5))
         assert words in replace(found.with_k(2), chosen=2, confidence=alone).advice[0]
+    for agreement, words in ((0.88, "k = 2 too, rated about as high"), (0.5, "rated higher")):
+        rated = pd.DataFrame({"agreement": [0, 0.9, agreement, 0], "near": 0.5}, index=range(1, 5))
+        assert words in replace(found.with_k(3), chosen=2, confidence=rated).advice[0]
+    assert "k = 2 too, the answer." in replace(found.with_k(3), chosen=2, confidence=None).advice[0]
 
 
 def test_columns_have_their_names(wine):

@@ -177,12 +177,16 @@ class Model:
     def _read(self, frame: pd.DataFrame) -> Floats:
         """Return the columns of the model as numbers; NaN where they are missing."""
         names = [str(name) for name in frame.columns]
-        for each in self.inputs:
-            if names.count(each.name) != 1:
-                near = get_close_matches(each.name, names, 3, cutoff=0.5)
-                hint = f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}."
-                many = "several columns" if each.name in names else "no column"
-                raise ValueError(f"X has {many} {each.name!r}, which the model needs once. {hint}")
+        wanted = [each.name for each in self.inputs]
+        absent = [name for name in wanted if name not in names]
+        if absent:
+            near = get_close_matches(absent[0], names, 3, cutoff=0.5) if len(absent) == 1 else []
+            hint = f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}."
+            noun = "columns" if len(absent) > 1 else "column"
+            raise ValueError(f"X has no {noun} {some(absent)}, which the model needs. {hint}")
+        twice = next((name for name in wanted if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"X has several columns {twice!r}; the model needs one. Rename them.")
         columns = [frame.iloc[:, names.index(each.name)] for each in self.inputs]
         parts = [each.numbers(column) for each, column in zip(self.inputs, columns, strict=True)]
         return np.concatenate(parts, axis=1)

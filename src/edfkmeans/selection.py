@@ -339,7 +339,9 @@ class Selection:
         if set(self.remarks) - {_NO_CLUSTERS}:
             first = "Read the remarks first: what they name can change the answer."
         elif others:
-            first = f"Look at k = {_listed(tuple(others))} too, rated about as high."
+            rated = "about as high" if self.k in self.as_good else "higher"
+            why = "the answer" if self.confidence is None else f"rated {rated}"
+            first = f"Look at k = {_listed(tuple(others))} too, {why}."
         elif self.sureness in (None, "very likely", "likely"):
             first = "No other number of clusters is rated as high: go on with this one."
         else:
@@ -402,7 +404,7 @@ class Selection:
             remarks.append(
                 f"k_max = {self.k_max} was reached"
                 + (
-                    ": try a larger k_max."
+                    f": try a larger k_max (in the terminal --k-max {2 * self.k_max})."
                     if larger
                     else ", which is about all that so few rows allow."
                 )

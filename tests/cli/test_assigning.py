@@ -65,11 +65,13 @@ def test_what_does_not_match_is_refused(table, tmp_path):
     )
     frame = pd.read_csv(table)
     for change, message in (
-        ({"x": "xx"}, "has no column 'x', which the model needs once. Did you mean 'xx'?"),
+        ({"x": "xx"}, "has no column 'x', which the model needs. Did you mean 'xx'?"),
         (frame.assign(plan="c"), "'plan' holds 'c', which is none of its values before"),
         (frame.assign(x="?"), "'x' holds what is not a number, such as '?'"),
         (frame.fillna({"y": 1.0}).assign(x=0.0), "'x' holds zeros"),
+        ({"x": "p", "y": "q"}, "has no columns 'x', 'y', which the model needs. It has 'who', 'p'"),
         (frame, "1 rows have missing or infinite values in 'y'"),
+        (frame, "or leave those rows out with --missing drop."),
         (frame[:0], "has a header but no rows"),
     ):
         new = frame.rename(columns=change) if isinstance(change, dict) else change
@@ -82,6 +84,19 @@ def test_what_does_not_match_is_refused(table, tmp_path):
     assert "1 rows with missing values left out." in left.stderr
     none = run("assign", table, table)
     assert (none.exit_code, "is not a model" in none.output) == (2, True)
+
+
+def test_rows_are_called_as_before(table, tmp_path):
+    files = {name: tmp_path / name for name in ("r.csv", "m.json", "l.csv", "n.csv")}
+    named = pd.read_csv(table)[["x", "who"]].rename(columns={"who": ""})
+    named[["", "x"]].to_csv(files["r.csv"], index=False)  # as R writes a table
+    outputs = ("--model", files["m.json"], "--labels", files["l.csv"])
+    assert run("select", files["r.csv"], *K_MAX, *outputs).exit_code == 0
+    again = run("assign", files["m.json"], files["r.csv"], "--labels", files["n.csv"])
+    assert (again.exit_code, "Not looked at" in again.output) == (0, False), again.output
+    first, second = pd.read_csv(files["l.csv"]), pd.read_csv(files["n.csv"])
+    pd.testing.assert_frame_equal(first[["row", "cluster"]], second[["row", "cluster"]])
+    assert first["row"].str.lstrip("'").tolist() == named[""].tolist()
 
 
 def test_a_k_of_ones_own(table, tmp_path):
@@ -98,3 +113,8 @@ def test_a_k_of_ones_own(table, tmp_path):
     assert run("select", table, *OPTIONS, *K_MAX, "--k", 5, "--quiet").output == "5\n"
     more = run("select", table, *OPTIONS, *K_MAX, "--k", 7)
     assert (more.exit_code, "--k 7 is more than --k-max 6." in more.output) == (2, True)
+    # Few rows have a lower bound by default, which is no bound for one's own choice.
+    assert run("select", table, *OPTIONS, "--k", 14, "--quiet").output == "14\n"
+    over = run("select", table, *OPTIONS, "--k", 500)
+    assert over.exit_code == 2
+    assert "--k 500 needs at least 501 distinct rows; the table has 60. Lower --k." in over.output

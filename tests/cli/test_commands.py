@@ -69,11 +69,14 @@ USED = ("--id", "who", "--drop", "group", "--k-max", 8)
 def test_demo_answers_with_chart_and_table():
     result = run("demo")
     assert result.exit_code == 0
-    assert result.output.startswith("3 clusters; ")
-    assert re.match(r"3 clusters; (\d.* or \d+; )?expected agreement \d\.\d\d \(", result.output)
+    said = re.match(r"(\d+) clusters; (\d.*; )?expected agreement \d\.\d\d \(", result.output)
+    assert said is not None
+    k = int(said[1])
+    described = re.findall(r"^  cluster (\d+): .*(high|low) \w+", result.output, re.MULTILINE)
+    assert [int(cluster) for cluster, _ in described] == list(range(k))
     assert "(scikit-learn's wine data: 178 rows, 13 columns)." in flat(result)
     assert "Columns standardised (--scale standard)." in result.output
-    assert "Why k = 3: for it: " in result.output
+    assert f"Why k = {k}: for it: " in result.output
     assert "Expected agreement against k, higher is better" in result.output
     assert "…" not in result.output  # nothing is cut off
     assert "chosen" in result.output
@@ -207,7 +210,7 @@ def test_one_column_works(tmp_path):
         (["--rule", "paper"], "--rule paper is for --method paper and --method naive"),
         (
             ["--k-max", 500],
-            "--k-max 500 needs at least 501 distinct rows; X has 120. Lower --k-max.",
+            "--k-max 500 needs at least 501 distinct rows; the table has 120. Lower --k-max.",
         ),
         (["--labels", "nowhere/l.csv"], "There is no folder nowhere to write l.csv to."),
         (["--plot", "."], ". is a folder. Name a file that is not there yet."),

@@ -54,6 +54,21 @@ def test_the_index_that_pandas_writes_names_the_rows():
     assert ready(frame).names == ["Unnamed: 0", "x", "y"]
 
 
+def test_the_names_that_r_writes_name_the_rows():
+    frame = FRAME.rename(columns={"name": "Unnamed: 0"})
+    found = ready(frame)
+    assert (found.names, found.ids.tolist()) == (["x", "y", "z"], list("pqrst"))
+    assert "has no name and names the rows" in found.notes[0]
+    with pytest.raises(ValueError, match="not numbers: 'Unnamed: 0'"):
+        ready(frame.assign(**{"Unnamed: 0": list("ppqrs")}))
+
+
+def test_ids_that_rows_share_are_told():
+    shared = FRAME.assign(name=list("ppqrq"))
+    assert "4 rows share their 'name'" in ready(shared, id_column="name").notes[0]
+    assert not any("share" in note for note in ready(id_column="name").notes)
+
+
 def test_text_becomes_columns_of_0_and_1_on_request():
     frame = pd.DataFrame({
         "colour": ["red", "blue", "green", None],
@@ -82,6 +97,9 @@ def test_missing_values_are_dropped_or_filled():
 
 MANY = pd.DataFrame({"a": range(60), "t": [f"v{i}" for i in range(60)]})
 DATED = MANY.assign(t=[f"2024-01-01 10:{i:02}" for i in range(60)])
+SPARSE = pd.DataFrame(
+    {"a": [1.0, 2, 3, 4], "b": [5, np.nan, np.nan, np.nan], "c": [np.nan, 1, 2, 3]}
+)
 EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
 
 
@@ -92,15 +110,28 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (
             FRAME,
             {},
-            "not numbers: 'name' \\(such as 'p' in row 1\\). Name the rows by --id name, .*"
-            "--drop name, or .*--encode",
+            "'name' \\(such as 'p' in row 1\\). Name the rows by --id name, or leave them out with "
+            "--drop name.$",
         ),
         (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Leave them out with --drop name, or"),
         (
-            FRAME.rename(columns={"name": "Unnamed: 0"}),
+            FRAME.assign(**{"Unnamed: 4": FRAME["name"]}).drop(columns="name"),
             {},
-            "'Unnamed: 0' is the column without a name. Name the rows by --id 'Unnamed: 0'",
+            "'Unnamed: 4' is the column without a name. Name the rows by --id 'Unnamed: 4'",
         ),
+        (  # all of it can be copied at once, and a column of one text is worth no code
+            FRAME.assign(unit="kg", plan=list("ababa"), hue=list("rgbrg")),
+            {},
+            "Name the rows by --id name. Leave the others out with --drop unit --drop plan --drop "
+            "hue, or turn the values of 'plan', 'hue' into columns of 0 and 1 with --encode.$",
+        ),
+        (FRAME.assign(plan=list("ababa")), {"id_column": "name"}, "turn 'plan' into 0 and 1 with"),
+        (  # a few names come twice
+            MANY.assign(t=[f"v{max(i, 5)}" for i in range(60)]),
+            {},
+            "Name the rows by --id t, or leave them out with --drop t.$",
+        ),
+        (FRAME.rename(columns={"name": "who's $1"}), {}, "--id 'who'\"'\"'s \\$1'"),
         (  # what is shown can be copied: all columns, by the shorter of two commands
             FRAME[["x", "y"]].assign(**{f"t{j} t": list("ppqqr") for j in range(7)}),
             {},
@@ -121,11 +152,28 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (FRAME, {"columns": ["hue"]}, "It has 'name', 'x', 'y', 'z'"),
         (FRAME, {"drop": ["name", "x", "y", "z"]}, "No column of f.csv is left"),
         (FRAME[["z"]], {}, "every column holds a single value"),
+        (
+            FRAME.assign(**{"name": list("ababa"), "name=b": 1.0}),
+            {"encode": True},
+            "--encode would make a second column 'name=b' of f.csv. Rename one",
+        ),
         (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
         (DATED, {}, "Turn dates \\('t'\\) into days with --dates, or leave them out"),
         (DATED, {"encode": True}, "Turn its dates into days with --dates"),
-        (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: --drop it"),
-        (EMPTY, {"missing": "mean"}, "'b' of f.csv holds no value at all"),
+        (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: leave it out with --drop b. Choose"),
+        (EMPTY, {"missing": "mean"}, "nothing to fill from. 'b' holds nothing at all: leave it"),
+        (
+            EMPTY.assign(c=np.nan),
+            {},
+            "'b', 'c' hold nothing at all: leave them out with --drop b -",
+        ),
+        (SPARSE, {}, "4 of 4 rows: 'b' \\(3\\), 'c' \\(1\\). With --drop b 3 rows have no gap. Ch"),
+        (
+            SPARSE,
+            {"missing": "drop"},
+            "Every row of f.csv has .* With --drop b 3 rows have no gap.",
+        ),
+        (SPARSE.assign(b=["x", None, None, None]), {"encode": True}, "With --drop b 3 rows"),
         (EMPTY, {"missing": "drop"}, "Every row of f.csv has a missing value"),
         (EMPTY.replace(2, np.inf), {}, "infinite values in 'a' \\(1\\)"),
         (FRAME, {"scale": "magic"}, "scale='magic' must be one of"),

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from edfkmeans.cli.columns import known_column, label_columns
+from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.reading import read_file
+from edfkmeans.cli.row_names import row_names
 from edfkmeans.model import Model
 from edfkmeans.rows.arguments import some
 
@@ -22,11 +22,10 @@ def assigned(
     if frame.empty:
         raise BadFileError(f"{source} has a header but no rows. Give at least one.")
     told = list(notes)
-    ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
-    if id_column is not None:
-        ids = frame[known_column(frame, id_column, "--id", source)]
+    rest, ids = row_names(frame, id_column, source, told)
+    frame = frame.reset_index(drop=True)
     needed = [each.name for each in model.inputs]
-    unused = [str(name) for name in frame.columns if name not in (*needed, id_column)]
+    unused = [str(name) for name in rest.columns if name not in (*needed, id_column)]
     if unused and set(needed) <= set(frame.columns):
         told.append(f"Not looked at, as the model has no such columns: {some(unused)}.")
     if missing == "drop":
@@ -36,7 +35,9 @@ def assigned(
     try:
         found = model.assign(frame)
     except ValueError as error:
-        raise BadFileError(str(error).replace("X has", f"{source} has", 1)) from None
+        text = str(error).replace("X has", f"{source} has", 1)
+        text = text.replace("leave those rows out.", "leave those rows out with --missing drop.")
+        raise BadFileError(text) from None
     cluster = label_columns(ids.name)[0]
     columns = {str(ids.name): ids.loc[frame.index], cluster: found["cluster"]}
     distance = "edfkmeans_distance" if ids.name == "distance" else "distance"

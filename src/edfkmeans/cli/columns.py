@@ -1,6 +1,8 @@
 """The columns of a file: which are asked for, and what kind each is of."""
 
 import difflib
+import os
+import shlex
 from decimal import Decimal
 from typing import Any
 
@@ -90,6 +92,12 @@ def inputs_of(
             refused.append(name)
     if refused:
         raise BadFileError(_refusal(frame, refused, encode, source))
+    made = [name for each in inputs for name in each.names]
+    twice = next((name for name in made if made.count(name) > 1), None)
+    if twice is not None:
+        raise BadFileError(
+            f"--encode would make a second column {twice!r} of {source}. Rename one in the file."
+        )
     if dated:
         told.append(
             f"Turned into days since 1970-01-01: {some(dated)} (--dates). Rows of about the same "
@@ -116,34 +124,55 @@ def _days(column: pd.Series) -> Any:
 def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str) -> str:
     """Say which columns are not numbers, and the ways out, the likeliest first."""
     dated = [name for name in refused if _looks_dated(frame[name])]
-    named = next((n for n in refused if n not in dated and _names_rows(frame[n])), None)
-    others = [name for name in refused if name != named] or refused
-    few = [name for name in refused if name not in dated and not _many_values(frame[name])]
+    text = [name for name in refused if name not in dated]
+    named = next((name for name in text if names_rows(frame[name])), None)
+    named = named or next((name for name in text if _nearly_names_rows(frame[name])), None)
+    others = [name for name in refused if name != named]
     ways = []
-    if named is not None:
+    if named is not None and not others:
         ways.append(f"name the rows by --id {quoted(named)}")
     if dated:
         ways.append(f"turn dates ({some(dated)}) into days with --dates")
-    ways.append(_left_out(others, [name for name in frame.columns if name not in refused]))
-    if few and not encode:
-        ways.append("turn each of their values into a column of 0 and 1 with --encode")
+    left = "them" if named is None or not others else "the others"
+    numbers = [name for name in frame.columns if name not in refused]
+    ways.append(_left_out(others or refused, numbers, left))
+    coded = (
+        [] if encode else [name for name in text if name != named and _worth_a_code(frame[name])]
+    )
+    if coded:
+        two = all(frame[name].nunique() == 2 for name in coded)
+        what = some(coded) if two else f"the values of {some(coded)}"
+        ways.append(f"turn {what} into {'0 and 1' if two else 'columns of 0 and 1'} with --encode")
     listed = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
+    first = f"Name the rows by --id {quoted(named)}. " if named is not None and others else ""
     unnamed = next((name for name in refused if name.startswith("Unnamed: ")), None)
     nameless = f"{unnamed!r} is the column without a name. " if unnamed else ""
     return (
         f"{source} has columns that are not numbers: {some(refused)} "
-        f"({_not_a_number(frame[refused[0]])}). {nameless}{listed[0].upper()}{listed[1:]}."
+        f"({_not_a_number(frame[refused[0]])}). {nameless}{first}{listed[0].upper()}{listed[1:]}."
     )
 
 
-def _left_out(text: list[str], numbers: list[str]) -> str:
+def _left_out(text: list[str], numbers: list[str], them: str) -> str:
     """Say how to go on without columns of text, by the shorter of two commands, ready to copy."""
     if 0 < len(numbers) < len(text):
-        option, names, way = "--columns", numbers, "take the numbers alone with"
-    else:
-        option, names, way = "--drop", text, "leave them out with"
-    more = f" and so on for {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{way} {' '.join(f'{option} {quoted(name)}' for name in names[:_LISTED])}{more}"
+        return f"take the numbers alone with {repeated('--columns', numbers, _LISTED)}"
+    return f"leave {them} out with {repeated('--drop', text, _LISTED)}"
+
+
+def repeated(option: str, names: list[str], most: int) -> str:
+    """Write an option for every column, ready to copy."""
+    more = f" and so on for {len(names) - most} more" if len(names) > most else ""
+    return " ".join(f"{option} {quoted(name)}" for name in names[:most]) + more
+
+
+def _worth_a_code(column: pd.Series) -> bool:
+    """Whether --encode would make columns of it that tell rows from rows."""
+    return not (_many_values(column) or names_rows(column) or _holds_one(column))
+
+
+def _holds_one(column: pd.Series) -> bool:
+    return not _holds(column, list, dict, np.ndarray) and column.nunique() < 2
 
 
 def _many_values(column: pd.Series) -> bool:
@@ -151,14 +180,21 @@ def _many_values(column: pd.Series) -> bool:
     return not _holds(column, list, dict, np.ndarray) and column.nunique() > MOST_CATEGORIES
 
 
-def _names_rows(column: pd.Series) -> bool:
-    """Whether every row has a value of its own, as names, hashes and other ids do."""
-    if _holds(column, list, dict, np.ndarray):
+def names_rows(column: pd.Series) -> bool:
+    """Whether every row has a text of its own, as names, hashes and other ids do."""
+    if _holds(column, list, dict, np.ndarray) or column.dtype.kind in "iufb":
         return False
     if len(column) < 2 or column.isna().any() or column.nunique() < len(column):
         return False
     # With a few numbers that are mistyped, it is a column of numbers all the same.
     return bool(pd.to_numeric(column.astype(str), errors="coerce").isna().mean() > 0.5)
+
+
+def _nearly_names_rows(column: pd.Series) -> bool:
+    """Whether most rows have a text of their own: names of which some come more than once."""
+    if not _many_values(column) or column.isna().any():
+        return False
+    return 2 * column.nunique() > len(column) and names_rows(column.drop_duplicates())
 
 
 def _looks_dated(column: pd.Series) -> bool:
@@ -212,6 +248,8 @@ def _not_a_number(column: pd.Series) -> str:
 
 
 def quoted(name: Any) -> str:
-    """Write a name as a shell takes it."""
+    """Write a name as a shell takes it; that of Windows knows double quotes only."""
     text = str(name)
-    return text if text.replace("_", "").replace("-", "").isalnum() else repr(text)
+    if text.replace("_", "").replace("-", "").isalnum():
+        return text
+    return f'"{text}"' if os.name == "nt" else shlex.quote(text)

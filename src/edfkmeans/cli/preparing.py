@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from edfkmeans._choices import MISSING, SCALES, Missing, Scale
+from edfkmeans._choices import SCALES, Missing, Scale
 from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.gaps import without_gaps
 from edfkmeans.cli.remedies import REMEDIES
+from edfkmeans.cli.row_names import row_name, row_names
 from edfkmeans.cli.weights import weights_in
 from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
@@ -86,14 +88,17 @@ def prepare(
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
         )
-    frame, ids = _named(frame, id_column, source, told)
+    frame, ids = row_names(frame, id_column, source, told)
+    for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
+        if ours != name:
+            told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
     frame = chosen_columns(frame, columns, drop, id_column, source)
     inputs = inputs_of(frame, encode, dates, source, told)
     names = [name for each in inputs for name in each.names]
     sources = [each.name for each in inputs for _ in each.names]
     dated = [each.name for each in inputs if each.kind == "date"]
     made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
-    values, fill = _without_missing(made, names, missing, source, told)
+    values, fill = without_gaps(made, names, sources, missing, source, told)
     kept = values.index
     ids = ids.loc[kept].reset_index(drop=True)
     numbers = np.array(values.to_numpy(np.float64), order="C")  # ours, to be scaled in place
@@ -122,7 +127,7 @@ def prepare(
         kept=kept,
         source=source,
         notes=tuple(told),
-        remarks=remarks_of(findings, names, REMEDIES, lambda row: _row_name(ids, row), sources),
+        remarks=remarks_of(findings, names, REMEDIES, lambda row: row_name(ids, row), sources),
         weights=weighed,
     )
 
@@ -144,98 +149,6 @@ _SCALED = {
     "log": "in logarithms, then standardised",
     "none": "as they are",
 }
-
-
-def _named(
-    frame: pd.DataFrame, id_column: str | None, source: str, told: list[str]
-) -> tuple[pd.DataFrame, pd.Series]:
-    """Find out what the rows are called."""
-    index, frame = frame.index, frame.reset_index(drop=True)
-    ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
-    # A Parquet file of pandas may have an index that is more than the number of the row.
-    own_index = index.name is not None or not index.equals(pd.RangeIndex(len(index)))
-    if own_index and id_column in (None, index.name):
-        rows = index.to_flat_index()
-        if index.nlevels > 1:
-            rows = rows.map(lambda parts: " / ".join(map(str, parts)))
-        ids = pd.Series(rows, index=frame.index, name=index.name or "row")
-        told.append("The table's index names the rows: taken as their id.")
-    elif id_column is not None:
-        ids = frame[known_column(frame, id_column, "--id", source)]
-    elif _counts_rows(frame.iloc[:, 0]):
-        ids = frame.iloc[:, 0].rename("row")
-        frame = frame.iloc[:, 1:]
-        told.append("The first column has no name and counts the rows: taken as the row's id.")
-    for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
-        if ours != name:
-            told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
-    return frame, ids
-
-
-def _counts_rows(column: pd.Series) -> bool:
-    """Whether this is the index that pandas writes: no name, and 0, 1, 2, ... or 1, 2, 3, ..."""
-    if not str(column.name).startswith("Unnamed:") or column.dtype.kind not in "iu":
-        return False
-    values = column.to_numpy()
-    return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
-
-
-def _row_name(ids: pd.Series, row: int) -> str:
-    own = ids.iloc[row]
-    return f"row {own}" if ids.name == "row" else f"the row {str(own)!r}"
-
-
-def _without_missing(
-    frame: pd.DataFrame, names: list[str], missing: Missing | None, source: str, told: list[str]
-) -> tuple[pd.DataFrame, Floats]:
-    """Leave out or fill what is missing; returns also what each column was filled by."""
-    fill = np.full(len(names), np.nan)
-    infinite = np.isinf(frame).sum()
-    if infinite.any():
-        raise BadFileError(
-            f"{source} has infinite values in {_counts(infinite, names)}. Correct them, leave them "
-            "empty and choose --missing, or leave the columns out with --drop."
-        )
-    counts = frame.isna().sum()
-    if not counts.any():
-        return frame, fill
-    rows = int(frame.isna().any(axis=1).sum())
-    if missing is None:
-        empty = [name for name, count in zip(names, counts, strict=True) if count == len(frame)]
-        hint = f" {some(empty)} holds nothing at all: --drop it." if empty else ""
-        raise BadFileError(
-            f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts, names)}."
-            f"{hint} Choose --missing drop (leave those rows out), --missing mean or --missing "
-            "median (fill them)."
-        )
-    check_one_of("missing", missing, MISSING)
-    if missing == "drop":
-        frame = frame.dropna()
-        if frame.empty:
-            raise BadFileError(
-                f"Every row of {source} has a missing value: {_counts(counts, names)}. Leave "
-                "columns out with --drop, or fill them with --missing mean."
-            )
-        told.append(f"{rows} rows with missing values left out, {len(frame)} kept.")
-        return frame, fill
-    nothing = [name for name, count in zip(names, counts, strict=True) if count == len(frame)]
-    if nothing:
-        raise BadFileError(
-            f"{some(nothing)} of {source} holds no value at all. Leave it out: --drop."
-        )
-    told.append(f"{int(counts.sum())} missing values in {rows} rows filled by the {missing}.")
-    # In units of a power of two, where the sum of huge values is no infinity.
-    exponent = np.frexp(frame.abs().max().to_numpy(np.float64))[1]
-    scaled = pd.DataFrame(np.ldexp(frame.to_numpy(np.float64), -exponent))
-    middle = scaled.mean() if missing == "mean" else scaled.median()
-    fill[:] = np.ldexp(middle, exponent)
-    return frame.fillna(dict(enumerate(fill))), fill
-
-
-def _counts(counts: pd.Series, names: list[str]) -> str:
-    pairs = zip(names, counts, strict=True)
-    named = [f"{name!r} ({int(count)})" for name, count in pairs if count]
-    return ", ".join(named[:6]) + (f" and {len(named) - 6} more columns" if len(named) > 6 else "")
 
 
 def _shifts(

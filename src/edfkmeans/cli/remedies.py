@@ -1,6 +1,6 @@
 """Remedies: what to do on the command line about columns that are odd."""
 
-from edfkmeans.cli.columns import quoted
+from edfkmeans.cli.columns import quoted, repeated
 from edfkmeans.rows.findings import Remedies
 
 # Columns that are named in a command; more would hide the words.
@@ -8,8 +8,7 @@ _NAMED = 6
 
 
 def _options(option: str, names: list[str]) -> str:
-    shown = " ".join(f"{option} {quoted(name)}" for name in names[:_NAMED])
-    return shown + " ..." * (len(names) > _NAMED)
+    return repeated(option, names, _NAMED)
 
 
 def _log(names: list[str]) -> str:
@@ -32,7 +31,7 @@ REMEDIES: Remedies = {
     "scales": lambda names: "Unless all columns share a unit: --scale standard",
     "skewed": _log,
     "tails": _again,
-    "far": lambda names: "See whether it is an error; if so, correct or delete it in the file.",
+    "far": lambda names: "See whether that is an error; if so, correct or delete it in the file.",
     "copy": lambda names: f"Unless that is meant: {_options('--drop', names)}",
     "rare": _again,
     "constant": lambda names: f"Nothing need be done; {_options('--drop', names)} leaves it out.",

@@ -1,11 +1,13 @@
 """What the commands share: reading, answering, writing, and words for what goes wrong."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,6 +17,7 @@ from rich.console import Console
 
 from edfkmeans._extras import needs
 from edfkmeans.cli import options
+from edfkmeans.cli.errors import BadFileError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,10 +179,15 @@ def answer(
         how["k_max"] = k
     if quiet and outputs.json is None and outputs.report is None:
         resample = False  # no one would see it
-    selection = select_k(
-        prepared.X, resample=resample, progress=sys.stderr.isatty(),
+    own_bound = k is not None and how["k_max"] in (None, k)
+    choose = partial(
+        select_k, prepared.X, resample=resample, progress=sys.stderr.isatty(),
         sample_weight=prepared.weights, **how,
     )  # fmt: skip
+    with told_of_k() if own_bound else nullcontext():
+        selection = choose()
+        if k is not None and own_bound and k > selection.k_max:  # few rows have a lower bound
+            selection = choose(k_max=k)
     if k is not None:
         # Rows that are elsewhere have been kept, and need not be looked at again.
         kept = selection.path.kept_rows is not None
@@ -232,7 +240,21 @@ def told() -> Iterator[None]:
         yield
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
+        if not isinstance(error, BadFileError):  # what the library calls X
+            text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
+            text = re.sub(r"^the table", "The table", text)
         stop(text)
+
+
+@contextmanager
+def told_of_k() -> Iterator[None]:
+    """Name the option that was given where more clusters are asked for than the rows allow."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            str(error).replace("k_max=", "--k ").replace("Lower k_max", "Lower --k")
+        ) from None
 
 
 @contextmanager

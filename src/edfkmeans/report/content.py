@@ -109,16 +109,24 @@ def _differences(
         drawn = [columns[j] for j in first]
         labels = path.as_counted(path.labels(k))
         spreads = quantiles(values[:, drawn], labels, k, LEVELS)
-        points = restored(spreads.reshape(-1, len(drawn)), drawn, values, restore)
+        flat = spreads.reshape(-1, len(drawn))
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        ticks = restored(np.array([low, (low + high) / 2, high]), drawn, values, restore)
         found.append(
             {
                 "words": descriptions(path, k, values, names),
                 "explained": [round(float(part), 4) for part in parts],
                 "first": first,
-                # by column, cluster and level
+                # By column, cluster and level: where they lie between the least and the largest,
+                # in the units that were clustered. So logarithms stay apart that their numbers
+                # would crowd; the ends and the middle of the axis are told in the units shown.
                 "quantiles": [
-                    _short(column) for column in np.moveaxis(points.reshape(spreads.shape), 2, 0)
+                    _short(column)
+                    for column in np.moveaxis(
+                        (spreads - low) / np.where(high > low, high - low, 1), 2, 0
+                    )
                 ],
+                "ticks": _short(ticks.T),
             }
         )
     return found

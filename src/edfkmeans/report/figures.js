@@ -3,8 +3,7 @@
 // by textContent only: whatever a column is called, it stays text.
 const figures = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  // Okabe and Ito's colours, which colour-blind readers can tell apart; shapes help too.
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B07D00", "#3D9BD9", "#7F6BB5", "#808080"];
+  const COLOURS = 8; // in the style, one set for a light ground and one for a dark one
   const SHAPES = [
     (r) => `m${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
     (r) => `m${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -21,7 +20,7 @@ const figures = (() => {
     if (Math.abs(v) >= 1e6) return v.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 5 });
     return digits > 5 ? Number(v.toPrecision(3)).toString() : v.toLocaleString("en", { maximumFractionDigits: digits });
   }
-  const colour = (c) => COLOURS[c % COLOURS.length];
+  const colour = (c) => `var(--c${c % COLOURS})`;
   const shape = (c, r) => SHAPES[c % SHAPES.length](r);
 
   function add(parent, name, attributes, text) {

@@ -134,17 +134,17 @@
     const place = $("spreads");
     if (!place) return;
     place.replaceChildren();
-    const { first, quantiles, explained } = data.differences[k - 1];
+    const { first, quantiles, ticks, explained } = data.differences[k - 1];
     first.forEach((j, nth) => {
       const figure = put(place, "figure"), high = Math.max(14, Math.min(30, 150 / k)), bottom = 8 + high * k;
       const svg = add(figure, "svg", { id: `column-${nth + 1}`, role: "img", viewBox: `0 0 360 ${bottom + 26}` });
-      const all = quantiles[nth].flat(), low = Math.min(...all), span = Math.max(...all) - low || 1;
-      const x = (v) => 34 + (306 * (v - low)) / span;
-      for (let i = 0; i <= 2; i++) {
-        const v = low + (span * i) / 2;
-        add(svg, "line", { x1: x(v), x2: x(v), y1: 4, y2: bottom, stroke: "var(--line)" });
-        add(svg, "text", { x: x(v), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, tick(v, span));
-      }
+      const [least, middle, most] = ticks[nth], span = most - least || 1, x = (part) => 34 + 306 * part;
+      // Of a column in logarithms the middle of the axis is not that of its numbers.
+      const even = Math.abs(middle - (least + most) / 2) < 0.01 * span;
+      ticks[nth].forEach((v, i) => {
+        add(svg, "line", { x1: x(i / 2), x2: x(i / 2), y1: 4, y2: bottom, stroke: "var(--line)" });
+        add(svg, "text", { x: x(i / 2), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, even ? tick(v, span) : Number(v.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+      });
       quantiles[nth].forEach(([a, b, c, d, e], own) => {
         const y = 8 + high * (own + 0.5), thick = Math.min(12, 0.6 * high);
         add(svg, "text", { x: 22, y: y + 4, "text-anchor": "end" }, own);
@@ -154,7 +154,7 @@
       });
       const part = k > 1 ? `: the clusters explain ${Math.round(100 * explained[j])} % of its variance` : "";
       svg.setAttribute("aria-label", `${data.columns[j]} in each cluster${part}.`);
-      put(figure, "figcaption", `${data.columns[j]}${part}.`);
+      put(figure, "figcaption", `${data.columns[j]}${part}.${even ? "" : " The axis is that of its logarithms."}`);
       savable(figure);
     });
   }

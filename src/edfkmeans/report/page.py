@@ -111,6 +111,8 @@ def write_report(
         data=content(selection, values, names, ids, restore, soundness),
         soundness=soundness,
         ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
+        id_name=str(getattr(ids, "name", None) or "row"),
+        shown=_shown,
         notes=notes,
         command=command,
     )
@@ -176,6 +178,13 @@ def _ambiguous(selection: Selection, ids: Sequence[Any]) -> list[dict[str, Any]]
         for row in order
         if selection.ambiguity[row] > AMBIGUOUS
     ]
+
+
+def _shown(value: float) -> str:
+    """Write a number of the table: four digits of small ones, large ones whole."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{round(value, 4):.4g}"
 
 
 def _versions() -> list[tuple[str, str]]:

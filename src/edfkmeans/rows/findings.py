@@ -111,7 +111,7 @@ REMEDIES: Remedies = {
     "tails": _python(
         "Look at the values far out, or draw them in: sklearn.preprocessing.PowerTransformer()."
     ),
-    "far": _python("See whether it is an error; if so, correct it or leave the row out of X."),
+    "far": _python("See whether that is an error; if so, correct it or leave it out of X."),
     "copy": _python("Leave {columns} out of X unless that is meant."),
     "rare": _python("Leave {columns} out of X and see whether the answer stays."),
     "constant": _python("Nothing need be done."),

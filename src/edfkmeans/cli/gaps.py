@@ -1,0 +1,96 @@
+"""Gaps: values that are missing, to be left out or filled."""
+
+import numpy as np
+import pandas as pd
+
+from edfkmeans._choices import MISSING, Missing
+from edfkmeans.cli.columns import repeated
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.rows.arguments import check_one_of, some
+from edfkmeans.rows.units import Floats
+
+# Columns that are named with what they miss, and those of a command that is offered, at most.
+_NAMED, _OFFERED = 6, 20
+
+
+def without_gaps(
+    frame: pd.DataFrame,
+    names: list[str],
+    sources: list[str],
+    missing: Missing | None,
+    source: str,
+    told: list[str],
+) -> tuple[pd.DataFrame, Floats]:
+    """Leave out or fill what is missing; returns also what each column was filled by.
+
+    `sources` are the columns of the file that these come from, which can be left out.
+    """
+    fill = np.full(len(names), np.nan)
+    infinite = np.isinf(frame).sum()
+    if infinite.any():
+        raise BadFileError(
+            f"{source} has infinite values in {_counts(infinite, names)}. Correct them, leave them "
+            "empty and choose --missing, or leave the columns out with --drop."
+        )
+    counts = frame.isna().sum()
+    if not counts.any():
+        return frame, fill
+    rows = int(frame.isna().any(axis=1).sum())
+    if missing is None:
+        raise BadFileError(
+            f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts, names)}."
+            f"{_way_out(frame, sources)} Choose --missing drop (leave those rows out), --missing "
+            "mean or --missing median (fill them)."
+        )
+    check_one_of("missing", missing, MISSING)
+    if missing == "drop":
+        whole = frame.dropna()
+        if whole.empty:
+            raise BadFileError(
+                f"Every row of {source} has a missing value: {_counts(counts, names)}."
+                f"{_way_out(frame, sources)} Leave columns out with --drop, or fill them with "
+                "--missing mean."
+            )
+        told.append(f"{rows} rows with missing values left out, {len(whole)} kept.")
+        return whole, fill
+    if (counts == len(frame)).any():
+        raise BadFileError(f"{source} has nothing to fill from.{_way_out(frame, sources)}")
+    told.append(f"{int(counts.sum())} missing values in {rows} rows filled by the {missing}.")
+    # In units of a power of two, where the sum of huge values is no infinity.
+    exponent = np.frexp(frame.abs().max().to_numpy(np.float64))[1]
+    scaled = pd.DataFrame(np.ldexp(frame.to_numpy(np.float64), -exponent))
+    middle = scaled.mean() if missing == "mean" else scaled.median()
+    fill[:] = np.ldexp(middle, exponent)
+    return frame.fillna(dict(enumerate(fill))), fill
+
+
+def _counts(counts: pd.Series, names: list[str]) -> str:
+    """Name the columns that miss something, and in how many rows, the worst first."""
+    order = np.argsort(-counts.to_numpy(), kind="stable")
+    named = [f"{names[j]!r} ({int(counts.iloc[j])})" for j in order if counts.iloc[j]]
+    more = f" and {len(named) - _NAMED} more columns" if len(named) > _NAMED else ""
+    return ", ".join(named[:_NAMED]) + more
+
+
+def _way_out(frame: pd.DataFrame, sources: list[str]) -> str:
+    """Say which columns to leave out: those without any value, or the few that spoil most rows."""
+    gaps = frame.isna().T.groupby(sources, sort=False).any().T
+    names, lost = list(map(str, gaps.columns)), gaps.to_numpy()
+    counts = lost.sum(axis=0)
+    empty = [name for name, count in zip(names, counts, strict=True) if count == len(lost)]
+    words = ""
+    if empty:
+        one = len(empty) == 1
+        words = (
+            f" {some(empty)} {'holds' if one else 'hold'} nothing at all: leave "
+            f"{'it' if one else 'them'} out with {repeated('--drop', empty, _OFFERED)}."
+        )
+    # How many of the worst columns must go before a row is whole, and then half of the rows.
+    order = np.argsort(-counts, kind="stable")
+    needed = np.sort((lost[:, order] * np.arange(1, len(names) + 1)).max(axis=1))
+    few = int(needed[(len(needed) - 1) // 2])
+    if len(empty) < few <= min(_OFFERED, len(names) - 1):
+        spoilt = [names[j] for j in order[:few]]
+        whole = int((needed <= few).sum())
+        words += f" With {repeated('--drop', spoilt, _OFFERED)} {whole} rows have no gap."
+    return words

@@ -1,0 +1,56 @@
+"""Row names: what the rows of a file are called."""
+
+import numpy as np
+import pandas as pd
+
+from edfkmeans.cli.columns import known_column, names_rows
+
+
+def row_names(
+    frame: pd.DataFrame, id_column: str | None, source: str, told: list[str]
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Find out what the rows are called; returns also the table without a nameless id."""
+    index, frame = frame.index, frame.reset_index(drop=True)
+    ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
+    # A Parquet file of pandas may have an index that is more than the number of the row.
+    own_index = index.name is not None or not index.equals(pd.RangeIndex(len(index)))
+    if own_index and id_column in (None, index.name):
+        rows = index.to_flat_index()
+        if index.nlevels > 1:
+            rows = rows.map(lambda parts: " / ".join(map(str, parts)))
+        ids = pd.Series(rows, index=frame.index, name=index.name or "row")
+        told.append("The table's index names the rows: taken as their id.")
+    elif id_column is not None:
+        ids = frame[known_column(frame, id_column, "--id", source)]
+        alike = int(ids.duplicated(keep=False).sum())
+        if alike:
+            told.append(
+                f"{alike} rows share their {id_column!r} with another row: what is written of the "
+                "rows is in the order of the file, and cannot be told apart by that alone."
+            )
+    else:
+        what = _nameless(frame.iloc[:, 0])
+        if what is not None:
+            ids = frame.iloc[:, 0].rename("row")
+            frame = frame.iloc[:, 1:]
+            told.append(f"The first column has no name and {what} the rows: taken as their id.")
+    return frame, ids
+
+
+def row_name(ids: pd.Series, row: int) -> str:
+    """Name a row within a sentence."""
+    own = ids.iloc[row]
+    return f"row {own}" if ids.name == "row" else f"the row {str(own)!r}"
+
+
+def _nameless(column: pd.Series) -> str | None:
+    """Say what a first column without a name does, if it is what pandas and R write before a table.
+
+    That is 0, 1, 2, ... or 1, 2, 3, ..., or a text of its own for every row.
+    """
+    if not str(column.name).startswith("Unnamed:"):
+        return None
+    if column.dtype.kind in "iu":
+        values = column.to_numpy()
+        return "counts" if values[0] in (0, 1) and (np.diff(values) == 1).all() else None
+    return "names" if names_rows(column) else None
