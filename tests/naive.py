@@ -426,3 +426,101 @@ def island(line, least=3, most=400, tail=2.0):
         if best is None or clear > best[1]:
             best = (m, clear, m * gap / (place - z[m]), place, gap)
     return best
+
+
+# With weights: a point of weight w stands for w points.
+
+
+def weighted_sizes(labels, weights):
+    """Weight of each cluster: n_l."""
+    return [
+        math.fsum(w for w, label in zip(weights, labels, strict=True) if label == cluster)
+        for cluster in range(int(max(labels)) + 1)
+    ]
+
+
+def weighted_centroids(X, labels, weights):
+    """Weighted mean of each cluster."""
+    centers = []
+    for cluster, size in enumerate(weighted_sizes(labels, weights)):
+        members = [i for i, label in enumerate(labels) if label == cluster]
+        centers.append(
+            [
+                math.fsum(weights[i] * float(X[i][j]) for i in members) / size
+                for j in range(len(X[0]))
+            ]
+        )
+    return centers
+
+
+def weighted_inertia(X, labels, weights):
+    """SS: every point's squared distance to the centroid of its cluster, times its weight."""
+    mu = weighted_centroids(X, labels, weights)
+    return math.fsum(
+        weights[i] * (float(X[i][j]) - mu[labels[i]][j]) ** 2
+        for i in range(len(X))
+        for j in range(len(X[0]))
+    )
+
+
+def weighted_excess(X, labels, pilot_labels, weights):
+    """Excess degrees of freedom: every point's terms, of one of those it stands for, times w."""
+    n, d = math.fsum(weights), len(X[0])
+    mu, size = weighted_centroids(X, labels, weights), weighted_sizes(labels, weights)
+    pilot_mu = weighted_centroids(X, pilot_labels, weights)
+    sigma = math.sqrt(weighted_inertia(X, pilot_labels, weights) / (n * d))
+    terms = []
+    for i in range(len(X)):
+        x, c, mean = [float(v) for v in X[i]], labels[i], pilot_mu[pilot_labels[i]]
+        if size[c] <= 1:
+            continue
+        for j in range(d):
+            for other in range(len(mu)):
+                if other == c:
+                    continue
+                delta = weighted_switch(x, mu[c], mu[other], size[c], j)
+                if delta is not None:
+                    height = jump(x[j], mu[c][j], mu[other][j], size[c], size[other], delta)
+                    z = (x[j] + delta - mean[j]) / sigma
+                    terms.append(weights[i] * normal_density(z) * height / sigma)
+    return math.fsum(terms)
+
+
+def weighted_switch(x, mu_c, mu_l, n_c, j):
+    """What `switch` is, for a cluster whose weight need not be a whole number."""
+    r = (n_c - 1) / n_c
+    a = 1 - r * r
+    h = (x[j] - mu_l[j]) - r * (x[j] - mu_c[j])
+    g = math.fsum((p - q) ** 2 for p, q in zip(x, mu_l, strict=True)) - math.fsum(
+        (p - q) ** 2 for p, q in zip(x, mu_c, strict=True)
+    )
+    if g == 0:
+        return -0.0 if h > 0 else 0.0
+    if h * h - a * g < 0:
+        return None
+    root = math.sqrt(h * h - a * g)
+    return min((-h + root) / a, (-h - root) / a, key=abs)
+
+
+def is_weighted_optimum(X, labels, weights, tol=1e-9):
+    """No one of the points that a point stands for can move and lower the inertia.
+
+    One of weight 1, or the whole point where it weighs less, is set apart and moved.
+    """
+    threshold = tol * weighted_inertia(X, [0] * len(X), weights)
+    before = weighted_inertia(X, labels, weights)
+    k = int(max(labels)) + 1
+    for i, c in enumerate(labels):
+        one = min(1.0, weights[i])
+        if weighted_sizes(labels, weights)[c] - one < 1e-9:
+            continue
+        rest = [w - one if m == i else w for m, w in enumerate(weights)]
+        for other in range(k):
+            if other == c:
+                continue
+            after = weighted_inertia(
+                [*X, X[i]], [*(int(label) for label in labels), other], [*rest, one]
+            )
+            if after - before < -threshold:
+                return False
+    return True

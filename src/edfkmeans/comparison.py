@@ -15,10 +15,9 @@ from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing import judge as _judge  # noqa: F401 - to have it registered
 from edfkmeans.criteria import Criterion, Curve, Given, Need, NotApplicable, Work
 from edfkmeans.criteria.criterion import ask, registered
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.clusterer import asked_clusterer, refuse_estimator
-from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.rows import Rows
@@ -175,6 +174,7 @@ def compare(
     n_jobs: int | None = None,
     engine: Brought | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> Comparison:
     """Ask every criterion how many clusters there are, on the same fits.
 
@@ -199,6 +199,8 @@ def compare(
     random_state : int, RandomState, Generator or None
         What is drawn. Where the judge is asked, the fits are the same for every seed, see
         `select_k`.
+    sample_weight : array-like of shape (n_samples,), optional
+        See `fit_path`. With a path, its own weights by default.
 
     Returns
     -------
@@ -223,7 +225,7 @@ def compare(
     metric = check_metric(metric, path)
     fitted = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    seen = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric, engine)
+    seen = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, fitted)
     truth = None if labels is None else seen.labels_of_sample(labels)
     if path is None:
         k_max = check_k_max(seen, k_max, least=2)

@@ -18,6 +18,7 @@ from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
+from edfkmeans.rows.weights import Tally, check_weights
 from edfkmeans.selection import Selection, select_k
 
 
@@ -90,16 +91,25 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         tags.input_tags.sparse = True  # small ones
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the number of clusters and cluster X; y is ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the number of clusters and cluster X; y is ignored.
+
+        `sample_weight` are the weights of the rows, see `fit_path`.
+        """
         self._check(X, reset=True)
-        self.selection_: Selection = select_k(X, **self.get_params(deep=False))
+        self.selection_: Selection = select_k(
+            X, sample_weight=sample_weight, **self.get_params(deep=False)
+        )
         self.n_clusters_ = self.selection_.k
         self.labels_ = self.selection_.labels
         self.cluster_centers_ = self.selection_.centers
         self.inertia_ = self.selection_.inertia
         self._n_features_out = self.n_clusters_
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Choose the number of clusters, cluster X and return its labels; y is ignored."""
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> Any:
         """Return the nearest centroid of every row of X; lazily where its rows are elsewhere."""
@@ -116,16 +126,21 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             X, _distances, centers, self.metric, dtype=np.float64, n_columns=len(centers)
         )
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the sum of squared distances of the rows of X to their nearest centroids.
 
         As scikit-learn's KMeans does, for cross-validation and grid searches; y is ignored. More
-        clusters have a higher score, even on new rows. To choose k is what `fit` does.
+        clusters have a higher score, even on new rows. To choose k is what `fit` does. With
+        `sample_weight` every square counts as often as its weight says.
         """
         check_is_fitted(self)
         self._check(X)
         squares = map_rows(X, _squares, self.cluster_centers_, self.metric, dtype=np.float64)
-        return -float(np.asarray(squares.sum()) if hasattr(squares, "sum") else np.sum(squares))
+        if sample_weight is None:
+            return -float(np.asarray(squares.sum() if hasattr(squares, "sum") else squares).sum())
+        weights = check_weights(sample_weight, len(squares))
+        Tally.of(weights)  # refuses what is no weight
+        return -float(weights @ np.asarray(squares))
 
     def _check(self, X: Any, reset: bool = False) -> None:
         """Make sure that X is a matrix of numbers with the columns of `fit`."""

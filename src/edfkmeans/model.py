@@ -70,7 +70,7 @@ class Model:
     fill: Floats
     scaling: Scaling
     centers: Floats
-    sizes: Sizes
+    sizes: Sizes | Floats
     metric: Metric = "euclidean"
 
     @classmethod
@@ -276,7 +276,8 @@ class Model:
             for name in ("fill", "log", "offset", "spread")
         )
         centers = np.array(content["centers"], np.float64)
-        sizes = np.array(content["sizes"], np.int64)
+        sizes = np.array(content["sizes"], np.float64)  # importances may make them no whole numbers
+        sizes = sizes.astype(np.int64) if (sizes == np.floor(sizes)).all() else sizes
         metric = content.get("metric", "euclidean")
         check_one_of("metric", metric, METRICS)
         model = cls(inputs, fill, Scaling(shift, offset, spread), centers, sizes, metric)

@@ -18,6 +18,7 @@ from edfkmeans.fits.profiles import principal_axes, scores
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
 from edfkmeans.rows.directions import in_metric
+from edfkmeans.rows.labels import size_text
 from edfkmeans.selection import AMBIGUOUS, Selection
 
 if TYPE_CHECKING:
@@ -167,9 +168,10 @@ def plot_silhouettes(
         raise ValueError(
             "k=1 has no silhouettes: there is no other cluster. Give a k of 2 or more."
         )
-    labels = selection.path.labels(k)
+    path = selection.path
+    labels = path.as_counted(path.labels(k))
     size = None if len(labels) <= MANY_ROWS else SAMPLE
-    values = in_metric(check_numeric(X), selection.path.metric)
+    values = path.as_counted(in_metric(check_numeric(X), path.metric))
     found = silhouettes(values, labels, sample_size=size, random_state=0)
     ax = _axes(ax)
     low = 0
@@ -273,7 +275,7 @@ def plot_profiles(
     image = ax.imshow(heat, cmap=_below_and_above(), vmin=-most, vmax=most, aspect="auto")
     ax.figure.colorbar(image, ax=ax, label="above or below the mean", shrink=0.8)
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(k), [f"{c} ({sizes[c]} rows)" for c in range(k)])
+    ax.set_yticks(range(k), [f"{c} ({size_text(sizes[c], '')} rows)" for c in range(k)])
     return _named(ax, "", "cluster")
 
 

@@ -175,6 +175,7 @@ def describe(
         raise ValueError(f"k={k} is more than k_max={selection.k_max}. Give a smaller k.")
     values, names = check_shown(selection, X, names)
     path = selection.path
+    values = path.as_counted(values)
     parts = explained(path, k, values)
     order = np.argsort(-parts, kind="stable")
     shown = shown_centers(path, k, restore)
@@ -183,7 +184,7 @@ def describe(
     rules: list[Rule | None] = [None] * k
     if k > 1:
         chosen = order[:_IN_RULES]
-        labels = path.labels(k)
+        labels = path.as_counted(path.labels(k))
         rules = [_rule(values, labels == c, chosen, names, restore) for c in range(k)]
     sizes = path.sizes(k).tolist()
     return Profiles(
@@ -201,10 +202,10 @@ def check_shown(
     if names is None:
         names = [str(name) for name in getattr(X, "columns", selection.columns)]
     values = in_metric(check_numeric(X), selection.path.metric)
-    if len(values) != selection.path.n_samples:
+    if len(values) != selection.path.n_rows:
         raise ValueError(
             f"X has {len(values)} rows, but the selection was made with "
-            f"{selection.path.n_samples}. Give the same X."
+            f"{selection.path.n_rows}. Give the same X."
         )
     d = selection.centers.shape[1]
     if len(names) != d:

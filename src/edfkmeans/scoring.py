@@ -8,7 +8,7 @@ import pandas as pd
 from edfkmeans._choices import METRICS, Metric
 from edfkmeans._streams import seed_of
 from edfkmeans.criteria import Labelling, Work, registered
-from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines import memory
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.passes import fits_of_labels
@@ -17,7 +17,8 @@ from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.checks import check_distinct, check_numeric
 from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import check_length, without_noise
-from edfkmeans.rows.rows import Sample
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.weights import check_weights
 
 
 def score(
@@ -28,6 +29,7 @@ def score(
     metric: Metric = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Judge one clustering by every criterion that makes sense for one.
 
@@ -45,7 +47,7 @@ def score(
     pilot_labels : array-like of shape (n_samples,), optional
         A finer clustering, from which the effective degrees of freedom take the noise. By default
         k-means with 31 clusters, or twice as many as `labels` has if that is more.
-    metric, random_state, n_jobs
+    metric, random_state, n_jobs, sample_weight
         See `fit_path`.
 
     Returns
@@ -71,7 +73,9 @@ def score(
     check_one_of("metric", metric, METRICS)
     raw = check_numeric(X)
     kept = without_noise(labels, len(raw), "labels")
-    rows = read_rows(in_metric(raw[kept], metric), n_jobs)
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, len(raw))[kept]
+    rows = memory.open_rows(in_metric(raw[kept], metric), seed, n_jobs, False, sample_weight)
     _, (fit,) = fits_of_labels(rows, labels=np.asarray(labels)[kept])
     if pilot_labels is None:
         pilot = _pilot(rows, fit.k, seed, n_jobs)
@@ -90,10 +94,10 @@ def score(
     return frame.astype({"value": float})
 
 
-def _pilot(rows: Sample, k: int, seed: int, n_jobs: int) -> Fit:
+def _pilot(rows: Rows, k: int, seed: int, n_jobs: int) -> Fit:
     """Fit k-means with more clusters than the clustering has, as far as the data allow."""
     most = max(DEFAULT_K_MAX + 1, 2 * k)
-    distinct = check_distinct(rows.values, 2 * most, "judge clusters")
+    distinct = check_distinct(rows.points[0], 2 * most, "judge clusters")
     k_pilot = min(most, max(3, distinct // 2))
     path = fit_rows(rows, k_pilot - 1, seed, n_init=1, n_jobs=n_jobs)
     return path.pilot

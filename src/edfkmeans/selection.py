@@ -17,16 +17,15 @@ from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
 from edfkmeans.criteria import Work
 from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.clusterer import asked_clusterer
-from edfkmeans.fits.path import KMeansPath, check_path, sample_seed
+from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
-from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.labels import Labels, size_text
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
 
@@ -48,6 +47,8 @@ _LIKELY = (
 )
 # Columns of the table that a notebook shows.
 _SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
+# Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
+_MANY_TIMES = 10
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -190,7 +191,7 @@ class Selection:
         rows = path.kept_rows
         if X is not None:
             engine: Brought | None = "cuda" if path.place == "on a GPU" else None
-            rows = open_rows(X, sample_seed(path, 0), metric=path.metric, engine=engine)
+            rows = open_for(path, X, 0, metric=path.metric, engine=engine)
             check_path(path, rows, None)
         if rows is not None:
             ambiguity = ambiguity_of(rows, path, k)
@@ -378,7 +379,12 @@ class Selection:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
-        remarks = [*self._on_the_choice(), *self._on_failures(), *self._on_single_rows()]
+        remarks = [
+            *self._on_the_choice(),
+            *self._on_failures(),
+            *self._on_single_rows(),
+            *self._on_weights(),
+        ]
         if self.resamples is not None:
             often = cast("int", self.resamples.idxmax())
             share = float(self.resamples[often])
@@ -447,6 +453,16 @@ class Selection:
             which += f" (number {row + 1}, counted from 1)"
         return [f"{which}, far from all others: look at it, and choose again without it."]
 
+    def _on_weights(self) -> list[str]:
+        """Say of whole weights that they count as rows, where that makes very many of few."""
+        spread, n = self.path.spread, self.path.n_samples
+        if spread is None or spread.weights is None or n < _MANY_TIMES * self.path.n_rows:
+            return []
+        return [
+            f"The weights are whole numbers, so {self.path.n_rows:,} rows count as {n:,}. If they "
+            "are importances and not counts, divide them by their mean."
+        ]
+
     def _against_one(self) -> list[str]:
         """Say what speaks loudly against one cluster, where that is the answer."""
         remarks = [_NO_CLUSTERS]
@@ -496,7 +512,7 @@ class Selection:
 
     def _repr_html_(self) -> str:
         """Show the answer in a notebook: how sure it is, sizes, remarks, the other k and why."""
-        sizes = ", ".join(f"{size:,}" for size in self.path.sizes(self.k))
+        sizes = ", ".join(map(size_text, self.path.sizes(self.k)))
         parts = [_html.paragraph(f"{self.headline}.", strong=True)]
         parts.append(_html.paragraph(f"Rows in each cluster: {sizes}."))
         parts.append(_html.listed(self.remarks))
@@ -543,6 +559,7 @@ def select_k(
     engine: Brought | None = None,
     path: KMeansPath | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> Selection:
     """Choose the number of clusters for k-means.
 
@@ -589,6 +606,8 @@ def select_k(
         Fits of X made before, by `fit_path` or `KMeansPath.from_labels`. X is not fitted again
         then, `fits` and `n_init` play no part, k_max is the path's unless lower and the metric is
         the path's; `clusterer` must be left out.
+    sample_weight : array-like of shape (n_samples,), optional
+        See `fit_path`. With a path, its own weights by default.
 
     Returns
     -------
@@ -621,7 +640,7 @@ def select_k(
     metric = check_metric(metric, path)
     asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
-    rows = open_rows(X, sample_seed(path, seed), n_jobs, progress, metric, engine)
+    rows = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
     if path is None:
         k_max = check_k_max(rows, k_max)
         residuals = any(need.needs_residuals for need in criterion.needs())
@@ -647,8 +666,13 @@ def select_k(
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
         columns = column_names(X, len(path.centers(1)[0]))
-        findings = findings_of(rows.sample.values, columns, for_all=pool.map)
+        # What is odd about columns is seen in the rows of X, and not in those they stand for.
+        weighted = rows.spread is not None and rows.spread.weights is not None
+        seen = rows.points[0] if weighted else rows.sample.values
+        findings = findings_of(seen, columns, for_all=pool.map)
     table = table_of(path, curve)
+    if weighted and rows.spread is not None:
+        findings = tuple(each.of_rows(rows.spread.first) for each in findings)
     if metric == "cosine":  # what is done to single columns is not done to directions
         findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
     return Selection(

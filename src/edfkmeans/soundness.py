@@ -173,8 +173,8 @@ def assess_several(
     if ks[-1] > selection.k_max:
         raise ValueError(f"k={ks[-1]} is more than k_max={selection.k_max}. Give a smaller k.")
     check_whole("n_resamples", n_resamples, 1)
-    values, _ = check_shown(selection, X, None)
     path, seed = selection.path, seed_of(random_state)
+    values = path.as_counted(check_shown(selection, X, None)[0])
     stability = {k: np.full(k, np.nan) for k in ks}
     if path.fits in FITS and ks[-1] > 1:
         several = [k for k in ks if k > 1]
@@ -182,7 +182,7 @@ def assess_several(
             stability |= _stabilities(values, path, several, n_resamples, seed, pool, progress)
     found = {}
     for k in ks:
-        labels = path.labels(k)
+        labels = path.as_counted(path.labels(k))
         nearest, apart = _separation(values, labels, path.centers(k))
         table = pd.DataFrame(
             {
@@ -213,7 +213,7 @@ def _stabilities(
     progress: bool,
 ) -> dict[int, Floats]:
     """Return the mean Jaccard coefficient of every cluster, for every k."""
-    labels = {k: path.labels(k) for k in ks}
+    labels = {k: path.as_counted(path.labels(k)) for k in ks}
 
     def one(number: int) -> dict[int, Floats]:
         pool.check()
@@ -285,5 +285,10 @@ def _between(selection: Selection, X: Any, k: int) -> Any:
     """Count the rows of every cluster that sit between clusters."""
     if k != selection.k or np.isnan(selection.ambiguity).any():
         selection = selection.with_k(k, X)
+    path = selection.path
     unsure = selection.ambiguity > AMBIGUOUS
-    return np.bincount(selection.path.labels(k)[unsure], minlength=k)
+    weights = None if path.spread is None else path.spread.weights
+    if weights is None:
+        return np.bincount(path.labels(k)[unsure], minlength=k)
+    counts = np.bincount(path.labels(k)[unsure], weights=weights[unsure], minlength=k)
+    return counts.astype(path.sizes(k).dtype)

@@ -41,7 +41,7 @@ def test_weigh_equals_loops():
     n = len(X)
     nearest, target = np.empty(n, np.int32), np.empty(n, np.int32)
     own, enter = np.empty(n), np.empty(n)
-    kernels.weigh(X, fit.centers, fit.sizes, nearest, own, enter, target)
+    kernels.weigh(X, None, fit.centers, fit.sizes, nearest, own, enter, target)
     for i in range(n):
         squares = [sum((X[i] - center) ** 2) for center in fit.centers]
         c = int(np.argmin(squares))
@@ -58,7 +58,7 @@ def test_weigh_equals_loops():
 def test_draws_follow_the_weights():
     weights = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
     drawn = np.empty(1000, np.int64)
-    kernels.draw(weights, (np.arange(1000) + 0.5) / 1000, drawn)
+    kernels.draw(weights, None, (np.arange(1000) + 0.5) / 1000, drawn)
     assert np.bincount(drawn, minlength=5).tolist() == [0, 250, 0, 750, 0]
 
 

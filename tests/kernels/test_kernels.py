@@ -85,10 +85,10 @@ def test_the_sum_of_squares_goes_block_by_block():
     X, centers = rng.normal(size=(n, 1)), np.array([[0.5], [-2.0]])
     labels = rng.integers(0, 2, n).astype(np.int32)
     expected = math.fsum((X[:, 0] - centers[labels, 0]) ** 2)
-    total = lloyd.sum_of_squares(X, labels, centers)
+    total = lloyd.sum_of_squares(X, None, labels, centers)
     assert total == pytest.approx(expected, rel=1e-12)
     parts = [
-        lloyd.sum_of_squares(X[rows], labels[rows], centers)
+        lloyd.sum_of_squares(X[rows], None, labels[rows], centers)
         for rows in (slice(0, lloyd.BLOCK), slice(lloyd.BLOCK, n))
     ]
     assert total == parts[0] + parts[1]
@@ -121,7 +121,7 @@ def test_a_scan_without_bounds_looks_at_every_row(n):
     X, labels, centers, sizes, distances = data(n, 3, 4)
     upper, lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
     movers = np.full(n, -1)
-    found = hartigan.scan(X, labels, centers, sizes, upper, lower, np.zeros(4), 1.0, movers)
+    found = hartigan.scan(X, None, labels, centers, sizes, upper, lower, np.zeros(4), 1.0, movers)
     leave, enter, _ = wishes(X, labels, sizes, distances)
     assert movers[:found].tolist() == np.flatnonzero(enter < leave).tolist()
     assert 0 < found < n
@@ -149,7 +149,7 @@ def test_a_scan_renews_bounds_and_believes_them(order):
     looked_at = factor * above > below
     assert 20 < looked_at.sum() < 80
     movers = np.full(n, -1)
-    found = hartigan.scan(X, labels, centers, sizes, upper, lower, drift, 0.9, movers)
+    found = hartigan.scan(X, None, labels, centers, sizes, upper, lower, drift, 0.9, movers)
     leave, enter, _ = wishes(X, labels, sizes, distances)
     assert movers[:found].tolist() == np.flatnonzero(looked_at & (enter < leave)).tolist()
     np.testing.assert_allclose(upper[~looked_at], above[~looked_at], rtol=2e-7)
@@ -165,8 +165,8 @@ def test_a_lone_row_is_not_looked_at():
     upper, lower = np.full(3, 9.0, np.float32), np.full(3, 0.5, np.float32)
     movers = np.full(3, -1)
     found = hartigan.scan(
-        X, labels, np.array([[0.5], [50.0]]), np.array([2, 1]), upper, lower, np.zeros(2), 1.0,
-        movers,
+        X, None, labels, np.array([[0.5], [50.0]]), np.array([2, 1]), upper, lower, np.zeros(2),
+        1.0, movers,
     )  # fmt: skip
     assert found == 0
     np.testing.assert_allclose(upper, [0.5, 0.5, 9.0], rtol=1e-5)
@@ -177,10 +177,14 @@ def test_the_best_move_and_the_first_of_two_alike():
     X, labels, centers, sizes, distances = data(30, 3, 4)
     leave, enter, target = wishes(X, labels, sizes, distances)
     for i, c in enumerate(labels):
-        found = hartigan._best_move(X[i], c, centers, sizes)
+        found = hartigan._best_move(X[i], 1.0, c, centers, sizes)
         assert found == pytest.approx((leave[i], enter[i], target[i]))
     twins = np.array([[0.0], [4.0], [4.0]])
-    assert hartigan._best_move(np.array([3.0]), 0, twins, np.array([2, 1, 1])) == (18.0, 0.5, 1)
+    assert hartigan._best_move(np.array([3.0]), 1.0, 0, twins, np.array([2, 1, 1])) == (
+        18.0,
+        0.5,
+        1,
+    )
 
 
 def test_moves_one_by_one():
@@ -196,7 +200,7 @@ def test_moves_one_by_one():
     asked = np.random.default_rng(0).permutation(n)[:50]
     asked = np.array([5, *asked[asked != 5], -1])
     moves, shrink = hartigan.apply_moves(
-        X, asked, len(asked) - 1, labels, centers, sizes, upper, lower, drift
+        X, None, asked, len(asked) - 1, labels, centers, sizes, upper, lower, drift
     )
     # The same with everything computed anew after each move.
     now, path = before.copy(), np.zeros(k)
@@ -236,7 +240,7 @@ def test_no_move_for_a_rounding_error():
         labels, sizes = np.array([0, 0, 1, 1], np.int32), np.array([2, 2])
         centers = scale * np.array([[1.0], [other]])
         found, _ = hartigan.apply_moves(
-            scale * X, np.array([1]), 1, labels, centers, sizes, np.zeros(4, np.float32),
+            scale * X, None, np.array([1]), 1, labels, centers, sizes, np.zeros(4, np.float32),
             np.zeros(4, np.float32), np.zeros(2),
         )  # fmt: skip
         assert found == moves
@@ -246,13 +250,13 @@ def test_a_start_measures_how_far_centres_are_from_the_old_ones():
     X, labels, centers, sizes, _ = data(40, 3, 3)
     old = centers + np.array([[0.1, 0.0, 0.0], [0.0, 0.3, 0.4], [0.0, 0.0, 0.0]])
     drift, found, count = np.empty(3), np.empty((3, 3)), np.empty(3, np.int64)
-    shrink = hartigan.start(X, labels, old, sizes + np.array([2, 0, -1]), found, count, drift)
+    shrink = hartigan.start(X, None, labels, old, sizes + np.array([2, 0, -1]), found, count, drift)
     np.testing.assert_allclose(found, centers, atol=1e-14)
     assert count.tolist() == sizes.tolist()
     np.testing.assert_allclose(drift, np.array([0.1, 0.5, 0.0]) * UP, atol=1e-10)
     expected = math.sqrt(sizes[0] / (sizes[0] + 1)) / math.sqrt((sizes[0] + 2) / (sizes[0] + 3))
     assert shrink == pytest.approx(expected)
-    assert hartigan.start(X, labels, old, sizes - 1, found, count, drift) == 1.0
+    assert hartigan.start(X, None, labels, old, sizes - 1, found, count, drift) == 1.0
 
 
 def descend(X, labels, k, enough, max_sweeps):
@@ -261,10 +265,10 @@ def descend(X, labels, k, enough, max_sweeps):
     n, d = X.shape
     centers, sizes, drift = np.empty((k, d)), np.empty(k, np.int64), np.empty(k)
     zero = np.zeros((k, d))
-    shrink = hartigan.start(X, labels, zero, np.ones(k, np.int64), centers, sizes, drift)
+    shrink = hartigan.start(X, None, labels, zero, np.ones(k, np.int64), centers, sizes, drift)
     upper, lower = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
     state = (labels, centers, sizes, upper, lower, drift)
-    inertia, moves, _ = hartigan.descend(X, *state, shrink, enough, max_sweeps)
+    inertia, moves, _ = hartigan.descend(X, None, *state, shrink, enough, max_sweeps)
     np.testing.assert_allclose(centers, naive.centroids(X, labels), atol=1e-13)
     assert inertia == pytest.approx(naive.inertia(X, labels), rel=1e-12)
     return labels, moves, inertia
@@ -296,7 +300,7 @@ def test_weighing_all_clusters(n):
     distances = squares(X[:n], centers)
     nearest, target = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     own, enter = np.full(n, np.nan), np.full(n, np.nan)
-    steps.weigh(X[:n], centers, sizes, nearest, own, enter, target)
+    steps.weigh(X[:n], None, centers, sizes, nearest, own, enter, target)
     assert nearest.tolist() == distances.argmin(axis=1).tolist()
     np.testing.assert_allclose(own, distances.min(axis=1))
     _, prices, cheapest = wishes(X[:n], nearest, sizes, distances)
@@ -308,23 +312,25 @@ def test_weighing_takes_the_first_of_two_alike():
     X, centers = np.zeros((1, 1)), np.array([[3.0], [2.0], [2.0], [-3.0]])
     nearest, target = np.empty(1, np.int32), np.empty(1, np.int32)
     own, enter = np.empty(1), np.empty(1)
-    steps.weigh(X, centers, np.array([1, 4, 7, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers, np.array([1, 4, 7, 1]), nearest, own, enter, target)
     assert (nearest[0], own[0], target[0], enter[0]) == (1, 4.0, 2, 3.5)
-    steps.weigh(X, centers, np.array([1, 4, 90, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers, np.array([1, 4, 90, 1]), nearest, own, enter, target)
     assert (nearest[0], target[0], enter[0]) == (1, 2, pytest.approx(360 / 91))
-    steps.weigh(X, centers[[0, 1, 3]], np.array([1, 4, 1]), nearest, own, enter, target)
+    steps.weigh(X, None, centers[[0, 1, 3]], np.array([1, 4, 1]), nearest, own, enter, target)
     assert (nearest[0], target[0], enter[0]) == (1, 0, 4.5)
 
 
 def test_draws():
     weights = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
     drawn = np.full(6, -1)
-    steps.draw(weights, np.array([0.0, 0.1, 0.25, 0.26, 0.99, 1.0]), drawn)
+    steps.draw(weights, None, np.array([0.0, 0.1, 0.25, 0.26, 0.99, 1.0]), drawn)
     assert drawn.tolist() == [1, 1, 3, 3, 3, 3]
     drawn[:] = -1
-    steps.draw(weights, np.ones(6), drawn)  # rounding may leave some over: the last row that counts
+    steps.draw(
+        weights, None, np.ones(6), drawn
+    )  # rounding may leave some over: the last row that counts
     assert drawn.tolist() == [3] * 6
-    steps.draw(np.array([2.0, 0.5]), np.array([0.79, 0.81]), drawn[:2])
+    steps.draw(np.array([2.0, 0.5]), None, np.array([0.79, 0.81]), drawn[:2])
     assert drawn[:2].tolist() == [0, 1]
 
 
@@ -333,7 +339,7 @@ def test_gains_of_new_centres(n):
     X, _, centers, _, _ = data(101, 3, 4)
     own = np.linspace(0.5, 4.0, n)
     gain = np.full(4, np.nan)
-    steps.gains(X[:n], own, centers, gain)
+    steps.gains(X[:n], None, own, centers, gain)
     saved = np.maximum(own[:, None] - squares(X[:n], centers), 0)
     np.testing.assert_allclose(gain, saved.sum(axis=0))
     nearer = own.copy()
@@ -348,7 +354,7 @@ def test_a_centre_is_inserted():
     own[:2] = [0.0, sum((X[1] - X[7]) ** 2)]  # on its centre; just as near to both
     base = labels.copy()
     upper, lower = np.full(60, np.nan, np.float32), np.full(60, np.nan, np.float32)
-    taken = steps.insert(X, 7, 3, base, own, enter, labels, upper, lower)
+    taken = steps.insert(X, None, 7, 3, base, own, enter, labels, upper, lower)
     square = ((X - X[7]) ** 2).sum(axis=1)
     goes = square < own
     assert taken == goes.sum() > 3
@@ -368,7 +374,7 @@ def test_a_cluster_is_removed(r):
     _, enter, target = wishes(X, labels, sizes, distances)
     own = distances[np.arange(60), labels]
     costs = np.full(4, np.nan)
-    steps.removal_costs(labels, own, enter, costs)
+    steps.removal_costs(None, labels, own, enter, costs)
     rise = enter - own
     np.testing.assert_allclose(costs, [rise[labels == c].sum() for c in range(4)])
     base = labels.copy()

@@ -55,6 +55,7 @@ def select(
     columns: options.Columns = None,
     drop: options.Drop = None,
     id_column: options.Id = None,
+    weights: options.Weights = None,
     encode: options.Encode = False,
     dates: options.Dates = False,
     sheet: options.Sheet = None,
@@ -107,6 +108,7 @@ def select(
         if engine in ("memory", "cuda"):
             prepared, _ = read_table(
                 file,
+                weights=weights,
                 columns=columns,
                 drop=drop,
                 id_column=id_column,
@@ -122,7 +124,7 @@ def select(
         check_streamed(
             engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
-             "--log": log, "--id": None if engine == "spark" else id_column},
+             "--log": log, "--id": None if engine == "spark" else id_column, "--weights": weights},
         )  # fmt: skip
         with connected(engine, scheduler or master):
             prepared = open_table(file, engine, columns, drop, scale, jobs, id_column, streamed)
@@ -172,6 +174,7 @@ def compare(
     columns: options.Columns = None,
     drop: options.Drop = None,
     id_column: options.Id = None,
+    weights: options.Weights = None,
     encode: options.Encode = False,
     dates: options.Dates = False,
     sheet: options.Sheet = None,
@@ -211,13 +214,15 @@ def compare(
 
     outputs = Outputs(json=json_file, report=report, plot=plot, force=force)
     scale = scale or usual_scale(metric)
-    if truth is not None and truth == id_column:
-        stop(f"--truth {truth!r} is the --id column too. Name another one.")
+    if truth is not None and truth in (id_column, weights):
+        other = "--id" if truth == id_column else "--weights"
+        stop(f"--truth {truth!r} is the {other} column too. Name another one.")
     with told():
         outputs.check(Path(file))
         prepared, grouping = read_table(
             file,
             truth,
+            weights=weights,
             columns=columns,
             drop=drop,
             id_column=id_column,
@@ -234,6 +239,7 @@ def compare(
             k_max=k_max,
             labels=grouping,
             metric=metric,
+            sample_weight=prepared.weights,
             random_state=seed,
             n_jobs=jobs,
             progress=sys.stderr.isatty(),

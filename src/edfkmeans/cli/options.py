@@ -25,6 +25,13 @@ Drop = Annotated[
     list[str] | None, typer.Option(help="Leave this column out; may be given more than once.")
 ]
 Id = Annotated[str | None, typer.Option("--id", help="The column that names the rows.")]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        help="The column with the rows' weights: whole numbers count rows, others are importances.",
+    ),
+]
 Encode = Annotated[
     bool,
     typer.Option(

@@ -235,7 +235,7 @@ class Shown:
     @classmethod
     def of(cls, selection: Selection, prepared: Prepared, seed: int) -> "Shown":
         """Look closely at the clusters: report and JSON tell the same of them."""
-        X, ids, n_rows = prepared.X, prepared.ids, selection.path.n_samples
+        X, ids, n_rows = prepared.X, prepared.ids, selection.path.n_rows
         if selection.path.kept_rows is not None:
             selection, rows = selection.sample()
             X, ids = rows.to_numpy(), rows.index.to_series()

@@ -12,6 +12,7 @@ from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
 from edfkmeans.cli.remedies import REMEDIES
 from edfkmeans.cli.row_names import row_name, row_names
+from edfkmeans.cli.weights import weights_in
 from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.inputs import Input
@@ -47,6 +48,8 @@ class Prepared:
     remarks : tuple of str
         What is odd about them, what it does, and what to do about it; None for rows that are not
         in memory, of which only a sample can be asked.
+    weights : ndarray of shape (n_samples,), or None
+        How many rows each row stands for.
     """
 
     X: Floats
@@ -59,6 +62,7 @@ class Prepared:
     source: str
     notes: tuple[str, ...]
     remarks: tuple[str, ...] | None
+    weights: Floats | None = None
 
 
 def prepare(
@@ -74,10 +78,12 @@ def prepare(
     log: list[str] | None = None,
     scale: Scale = "standard",
     notes: tuple[str, ...] = (),
+    weights: pd.Series | None = None,
 ) -> Prepared:
     """Choose columns, turn them into numbers, fill or drop what is missing, and scale."""
     check_one_of("scale", scale, SCALES)
     told = list(notes)
+    weighed = None if weights is None else weights_in(weights, scale, missing, source, told)
     if frame.empty:
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
@@ -107,7 +113,9 @@ def prepare(
     may_log = np.isnan(shift) & (numbers.min(axis=0) >= 0)
     findings = findings_of(numbers, names, lambda column: bool(may_log[column]))
     findings = tuple(_to_tell(findings, scale, [names.index(name) for name in dated]))
-    offset, spread = _scale(numbers, scale)
+    if weighed is not None:
+        weighed = weighed[kept]
+    offset, spread = _scale(numbers, scale, weighed)
     told.append(f"Columns {_SCALED[scale]} (--scale {scale}).")
     return Prepared(
         X=numbers,
@@ -120,6 +128,7 @@ def prepare(
         source=source,
         notes=tuple(told),
         remarks=remarks_of(findings, names, REMEDIES, lambda row: row_name(ids, row), sources),
+        weights=weighed,
     )
 
 
@@ -186,7 +195,7 @@ def _shifts(
     return shift
 
 
-def _scale(values: Floats, scale: Scale) -> tuple[Floats, Floats]:
+def _scale(values: Floats, scale: Scale, weights: Floats | None) -> tuple[Floats, Floats]:
     """Scale columns in place; returns their offset and spread; a constant one has spread 1."""
     d = values.shape[1]
     if scale == "none":
@@ -197,6 +206,9 @@ def _scale(values: Floats, scale: Scale) -> tuple[Floats, Floats]:
     unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
     values /= unit
     offset, spread = values.mean(axis=0), values.std(axis=0)
+    if weights is not None:
+        offset = np.average(values, axis=0, weights=weights)
+        spread = np.sqrt(np.average((values - offset) ** 2, axis=0, weights=weights))
     if scale == "robust":
         lower, offset, upper = np.percentile(values, [25, 50, 75], axis=0)
         spread = np.where(upper > lower, upper - lower, spread)

@@ -176,7 +176,11 @@ def _in_a_stream(
 
 
 def read_table(
-    file: str, truth: str | None = None, sheet: str | None = None, **how: Any
+    file: str,
+    truth: str | None = None,
+    sheet: str | None = None,
+    weights: str | None = None,
+    **how: Any,
 ) -> "tuple[Prepared, pd.Series | None]":
     """Read a file and prepare its rows; also a column with a known grouping."""
     from edfkmeans.cli.columns import known_column
@@ -188,7 +192,10 @@ def read_table(
     frame, notes = read_file(file, how.get("id_column"), sheet)
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
-    prepared = prepare(frame, source, notes=notes, **how)
+    weighed = None
+    if weights is not None:
+        weighed = frame.pop(known_column(frame, weights, "--weights", source))
+    prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
     return prepared, None if grouping is None else grouping.iloc[prepared.kept]
 
 
@@ -213,7 +220,10 @@ def answer(
     if quiet and outputs.json is None and outputs.report is None:
         resample = False  # no one would see it
     own_bound = k is not None and how["k_max"] in (None, k)
-    choose = partial(select_k, prepared.X, resample=resample, progress=sys.stderr.isatty(), **how)
+    choose = partial(
+        select_k, prepared.X, resample=resample, progress=sys.stderr.isatty(),
+        sample_weight=prepared.weights, **how,
+    )  # fmt: skip
     with told_of_k() if own_bound else nullcontext():
         selection = choose()
         if k is not None and own_bound and k > selection.k_max:  # few rows have a lower bound

@@ -8,6 +8,7 @@ from edfkmeans.cli.chart import chart
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
 from edfkmeans.profiles import descriptions
+from edfkmeans.rows.labels import size_text
 from edfkmeans.selection import Selection
 
 # Clusters that are described, at most: the report has them all.
@@ -21,11 +22,12 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     console = _console()
     console.print(selection.headline, style="bold", end="")
     console.print(f" ({_rows(prepared)}).")
-    sizes = ", ".join(str(size) for size in selection.path.sizes(selection.k))
+    sizes = ", ".join(size_text(size, "") for size in selection.path.sizes(selection.k))
     console.print(f"Rows in each: {sizes}.")
     # Rows that are elsewhere are not looked at again for this.
     if 1 < selection.k <= _DESCRIBED and selection.path.kept_rows is None:
-        words = descriptions(selection.path, selection.k, prepared.X, prepared.names)
+        rows = selection.path.as_counted(prepared.X)
+        words = descriptions(selection.path, selection.k, rows, prepared.names)
         for cluster, like in enumerate(words):
             console.print(f"  cluster {cluster}: {like}")
     for note in prepared.notes:

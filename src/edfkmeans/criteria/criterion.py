@@ -13,9 +13,10 @@ import pandas as pd
 from edfkmeans._progress import progress_bar
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import Fit
-from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.path import KMeansPath, fit_of_copies
 from edfkmeans.rows.arguments import check_one_of, check_whole
-from edfkmeans.rows.rows import Rows, Sample
+from edfkmeans.rows.labels import Labels
+from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
 
@@ -214,10 +215,16 @@ class Given:
 class Labelling:
     """One clustering to be judged, and the fit that serves as its pilot."""
 
-    rows: Sample
+    rows: Rows
     fit: Fit
     pilot: Fit
     work: Work
+
+    @property
+    def labels(self) -> Labels:
+        """Cluster of every row of ``rows.sample``."""
+        fit = self.fit if self.rows.spread is None else fit_of_copies(self.rows, self.fit)
+        return fit.labels.astype(np.int32)
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,9 @@ class Silhouette(Criterion):
     def one(self, labelling: Labelling) -> float | None:
         if labelling.fit.k < 2:
             return None
-        labels = labelling.fit.labels.astype(np.int32)
+        labels = labelling.labels
         (found,) = silhouettes_of(
-            labelling.rows, [0], lambda _: labels, self.sample_size, labelling.work
+            labelling.rows.sample, [0], lambda _: labels, self.sample_size, labelling.work
         )
         return found.mean
 
@@ -75,7 +75,7 @@ class DaviesBouldin(Criterion):
     def one(self, labelling: Labelling) -> float | None:
         if not 1 < labelling.fit.k < labelling.rows.n_samples:
             return None
-        return _davies_bouldin(labelling.rows.values, labelling.fit.labels)
+        return _davies_bouldin(labelling.rows.sample.values, labelling.labels)
 
 
 def _davies_bouldin(values: Values, labels: npt.NDArray[Any]) -> float:

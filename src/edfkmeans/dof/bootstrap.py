@@ -9,8 +9,9 @@ from edfkmeans.dof.terms import pilot_sigma
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import Fit
+from edfkmeans.fits.path import fit_of_copies
 from edfkmeans.fits.search import fit_rows
-from edfkmeans.rows.rows import Sample
+from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats
 
 # Draws at a time, and at most.
@@ -18,12 +19,22 @@ _BATCH, _MOST = 8, 256
 
 
 def bootstrap_terms(
-    rows: Sample, fit: Fit, pilot: Fit, seed: int, precision: float, pool: Threads
+    given: Rows, fit: Fit, pilot: Fit, seed: int, precision: float, pool: Threads
 ) -> tuple[Floats, float]:
     """Return every row's part of the excess, and the standard error of the total.
 
-    Data are drawn until that is at most the part `precision` of the total.
+    Data are drawn until that is at most the part `precision` of the total. Where a row stands for
+    several, each of them is drawn, and its part is their mean.
     """
+    rows, spread = given.sample, given.spread
+    if spread is not None:
+        if len(rows.values) != given.n_samples or not given.whole:
+            raise ValueError(
+                "method='bootstrap' draws noise for every row that a row stands for, so "
+                "sample_weight must be whole numbers that add up to 131072 at most. Use "
+                "method='exact'."
+            )
+        fit, pilot = fit_of_copies(given, fit), fit_of_copies(given, pilot)
     sigma = corrected_sigma(rows, pilot, seed, pool)
     draws: list[Floats] = []
     total, error = 1.0, np.inf
@@ -38,7 +49,11 @@ def bootstrap_terms(
         totals = np.sum(draws, axis=1)
         total, error = totals.mean(), totals.std(ddof=1) / np.sqrt(len(draws))
     smooth_part = rows.n_features / fit.sizes[fit.labels]
-    return np.asarray(np.mean(draws, axis=0) - smooth_part), float(error)
+    terms = np.asarray(np.mean(draws, axis=0) - smooth_part)
+    if spread is not None:
+        sums = np.bincount(spread.copies, weights=terms)
+        terms = spread.over_rows(sums / np.bincount(spread.copies))
+    return terms, float(error)
 
 
 def bootstrap_draw(

@@ -19,6 +19,8 @@ class _Scatter:
 
     def __call__(self, block: Block) -> Floats:
         residual = block.values - self.fit.centers[block.labels(self.fit.assignment)]
+        if block.weights is not None:
+            return np.asarray((residual.T * block.weights) @ residual)
         return np.asarray(residual.T @ residual)
 
 
@@ -34,8 +36,11 @@ def effective_columns(rows: Rows, path: KMeansPath) -> float:
         scatter = path.products - (pilot.centers.T * pilot.sizes) @ pilot.centers
     elif rows.n_samples < len(rows.units.mean):
         # Few rows, many columns: the products of rows have the same trace and sum of squares.
-        pilot = path.sample.pilot
-        residual = rows.sample.values - pilot.centers[pilot.labels]
+        values, weights = rows.points
+        pilot = path.sample.pilot if weights is None else pilot
+        residual = values - pilot.centers[pilot.labels]
+        if weights is not None:
+            residual *= np.sqrt(weights)[:, None]
         scatter = residual @ residual.T
     else:
         (scatter,) = rows.sums([_Scatter(pilot)])

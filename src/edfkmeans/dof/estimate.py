@@ -28,7 +28,8 @@ class DegreesOfFreedom:
         What each row adds because it might have joined another cluster. Rows between clusters
         add most: they are the ones the answer hinges on.
     excess : float
-        What the freedom to assign rows to clusters adds: the sum of `per_point`.
+        What the freedom to assign rows to clusters adds: the sum of `per_point`, each times its
+        weight where rows have weights.
     error : float or None
         Standard error of `total`; only with method "bootstrap".
     """
@@ -62,6 +63,7 @@ def degrees_of_freedom(
     random_state: Any = None,
     n_jobs: int | None = None,
     engine: Brought | None = None,
+    sample_weight: Any = None,
 ) -> DegreesOfFreedom:
     """Estimate the effective degrees of freedom of a clustering.
 
@@ -91,6 +93,9 @@ def degrees_of_freedom(
         default 0.02, or 256 times.
     metric, random_state, n_jobs, engine
         See `fit_path`; `random_state` only with "bootstrap", `engine` not with it.
+    sample_weight : array-like of shape (n_samples,), optional
+        See `fit_path`. `per_point` is what one of the rows that a row stands for adds. "bootstrap"
+        needs counts of no more than 131072 rows in all: each has noise of its own.
 
     Returns
     -------
@@ -119,7 +124,9 @@ def degrees_of_freedom(
             "that, and X is elsewhere. Use method='exact', or a sample of the rows."
         )
     rows, (fit, pilot) = fits_of_labels(
-        open_rows(X, seed=0, n_jobs=n_jobs, metric=metric, engine=engine),
+        open_rows(
+            X, seed=0, n_jobs=n_jobs, metric=metric, engine=engine, sample_weight=sample_weight
+        ),
         labels=labels,
         pilot_labels=pilot_labels,
     )
@@ -128,7 +135,7 @@ def degrees_of_freedom(
     if method == "bootstrap":
         with Threads(n_jobs) as pool:
             per_point, error = bootstrap_terms(
-                rows.sample, fit, pilot, seed_of(random_state), precision or 0.02, pool
+                rows, fit, pilot, seed_of(random_state), precision or 0.02, pool
             )
     else:
         per_point = rows.per_row(terms_of(rows, fit, pilot, method), np.float64)

@@ -61,11 +61,14 @@ def open_rows(
     progress: bool = False,
     metric: Metric = "euclidean",
     engine: Brought | None = None,
+    sample_weight: Any = None,
+    together: bool = False,
 ) -> Rows:
     """Check X, look at every row once, and draw a sample where rows are not in memory.
 
     With the metric "cosine" the rows are those of X scaled to length one. With an `engine`, rows in
-    memory are brought to that one.
+    memory are brought to that one. Equal rows may be put `together`, and stand for several, where
+    that saves work.
     """
     name = _name(X)
     if engine is not None:
@@ -78,7 +81,7 @@ def open_rows(
     if metric == "cosine":
         X = _engine(X).directions(X)
     X = OnDevice(X) if engine is not None and name == "memory" else X
-    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress)
+    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress, sample_weight, together)
     return rows
 
 

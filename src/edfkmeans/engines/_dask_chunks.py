@@ -36,12 +36,15 @@ class Chunks:
         The rows as float32 or float64; every chunk holds whole rows.
     columns : sequence
         Names of the columns.
+    weights : dask array of shape (n_samples,), or None
+        Weights of the rows, in the same chunks; functions are given those of their chunk.
     """
 
-    def __init__(self, X: Any, progress: bool = False) -> None:
+    def __init__(self, X: Any, progress: bool = False, weights: Any = None) -> None:
         self.progress = progress
         self.array, self.columns = matrix(X)
         self._blocks = list(self.array.to_delayed().ravel())
+        self.weights = weights
         if any(np.isnan(self.array.chunks[0])):
             sizes = self.add_up(_count, None, title="counting")
             self.array = _with_sizes(self.array, tuple(sizes))
@@ -61,7 +64,8 @@ class Chunks:
         """Return the sum of ``function(rows, common)`` over the chunks, added in their order."""
         shared = delayed(common, traverse=False, pure=False)
         task = delayed(_plain, pure=False)
-        parts = whole = [task(block, function, shared) for block in self._blocks]
+        pairs = zip(self._blocks, self._weights(), strict=True)
+        parts = whole = [task(block, function, shared, *weights) for block, weights in pairs]
         while len(whole) > 1:
             whole = [
                 delayed(reduce, pure=False)(together, whole[i : i + _TOGETHER])
@@ -75,9 +79,15 @@ class Chunks:
         For results that are too large to be added up by a worker.
         """
         task = delayed(_plain, pure=False)
-        pairs = zip(self._blocks, each, strict=True)
-        parts = [task(block, function, one) for block, one in pairs]
+        trios = zip(self._blocks, each, self._weights(), strict=True)
+        parts = [task(block, function, one, *weights) for block, one, weights in trios]
         return list(self._run(parts, None, title))
+
+    def _weights(self) -> list[Any]:
+        """Return what functions are given beside the rows of every chunk."""
+        if self.weights is None:
+            return [()] * len(self._blocks)
+        return [(block,) for block in self.weights.to_delayed().ravel()]
 
     def _run(self, parts: list[Any], whole: Any, title: str) -> Any:
         """Compute the sum of the parts or, without one, the parts."""
@@ -143,9 +153,15 @@ class Chunks:
         """Return the rows with further columns at the end."""
         dtype = self.array.dtype
         further = [column[:, None].astype(dtype) for column in columns]
-        return Chunks(da.concatenate([self.array, *further], axis=1), self.progress)
+        whole = da.concatenate([self.array, *further], axis=1)
+        return Chunks(whole, self.progress, self.weights)
 
-    def aligned(self, labels: Any, name: str) -> Any:
+    def aligned(
+        self,
+        labels: Any,
+        name: str,
+        check: Callable[[tuple[int, ...], int, str], None] = check_length,
+    ) -> Any:
         """Return labels, of any kind, as a dask array with the chunks of the rows."""
         if hasattr(labels, "to_dask_array"):
             labels = labels.to_dask_array()
@@ -153,7 +169,7 @@ class Chunks:
             labels = da.from_array(np.asarray(labels), chunks=-1)
         if any(np.isnan(labels.chunks[0])):
             labels = labels.compute_chunk_sizes()
-        check_length(labels.shape, sum(self.sizes), name)
+        check(labels.shape, sum(self.sizes), name)
         return labels.rechunk((self.sizes,))
 
 

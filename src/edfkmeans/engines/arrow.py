@@ -24,7 +24,8 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import Tally, Weighing, check_weights
 
 
 class ArrowColumn:
@@ -121,11 +122,17 @@ class ArrowRows(Rows):
     """Numbers of the rows in the sample."""
     values: Values
     """The sample, in the units of all rows."""
+    weights: Floats | None = None
+    weighing: Weighing | None = None
     place = "in a stream"
 
     @property
     def n_samples(self) -> int:
-        return self.chunks.n_rows
+        return self.chunks.n_rows if self.weighing is None else self.weighing.total
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        return self.weighing is None or self.weighing.whole
 
     @property
     def sample(self) -> Sample:
@@ -135,7 +142,7 @@ class ArrowRows(Rows):
         tasks = list(tasks)
         if not tasks:
             return []
-        results = self.chunks.run(partial(_sums, self.units, tasks), title)
+        results = self.chunks.run(partial(_sums, self.units, tasks, self.weights), title)
         return reduce(add_results, results)
 
     def per_row(self, task: Task, dtype: Any) -> ArrowColumn:
@@ -143,10 +150,13 @@ class ArrowRows(Rows):
         return ArrowColumn(self.chunks, work, dtype, None)
 
     def total(self, column: ArrowColumn, title: str = "adding up") -> float:
+        if self.weights is not None:
+            return float(self.weights @ np.asarray(column))
         return float(reduce(add, (part.sum() for part in column.parts(title))))
 
     def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
-        encoded = [encode_labels(each, self.n_samples, name) for name, each in labels.items()]
+        n = self.chunks.n_rows
+        encoded = [encode_labels(each, n, name) for name, each in labels.items()]
         chunks = copy(self.chunks)
         chunks.beside = tuple(encoded)
         found: list[tuple[Assignment, int]] = [
@@ -155,7 +165,7 @@ class ArrowRows(Rows):
         return replace(self, chunks=chunks), found
 
     def labels_of_sample(self, labels: Any) -> Labels:
-        return encode_labels(labels, self.n_samples, "labels")[self.numbers]
+        return encode_labels(labels, self.chunks.n_rows, "labels")[self.numbers]
 
     def kept(self) -> Rows:
         return replace(self, values=self.values[:0])
@@ -165,15 +175,30 @@ class ArrowRows(Rows):
         return pd.DataFrame(values, index=self.numbers, columns=self.chunks.columns)
 
 
-def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> ArrowRows:
-    """Look at every row once and draw a sample."""
+def open_rows(
+    X: Any,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
+    sample_weight: Any = None,
+    together: bool = False,
+) -> ArrowRows:
+    """Look at every row once and draw a sample; equal rows are not put together."""
     chunks = Chunks(stream_of(X), n_jobs, progress)
     n = chunks.n_rows
-    check_rows(n)
-    numbers = sample_numbers(n, seed)
-    looks: Any = chunks.run(partial(_look, numbers), "reading")
+    weights = weighing = None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, n)
+        weighing = Weighing.of(Tally.of(weights))
+        weights = None if weighing is None else weights * weighing.scale
+    check_rows(n if weighing is None else weighing.n_rows)
+    if weights is None or weighing is None:
+        numbers = sample_numbers(n, seed)
+    else:
+        numbers = weighing.copies(weights)
+    looks: Any = chunks.run(partial(_look, numbers, weights), "reading")
     values, units = reduce(add, looks).taken(chunks.columns)
-    return ArrowRows(chunks, units, seed, numbers, values)
+    return ArrowRows(chunks, units, seed, numbers, values, weights, weighing)
 
 
 def map_rows(
@@ -209,13 +234,20 @@ def write_labels(labels: ArrowColumn, place: str | Path, name: str = "cluster") 
 # What runs inside a thread.
 
 
-def _look(numbers: npt.NDArray[np.int64], raw: Values, start: int) -> Look:
+def _look(numbers: npt.NDArray[np.int64], weights: Floats | None, raw: Values, start: int) -> Look:
     first, last = np.searchsorted(numbers, [start, start + len(raw)])
-    return Look.at(raw, Place(None, start, len(raw), numbers[first:last] - start))
+    place = Place(None, start, len(raw), numbers[first:last] - start)
+    return Look.at(raw, place, _part(weights, raw, start))
 
 
-def _sums(units: Units, tasks: list[Task], raw: Values, start: int) -> list[Any]:
-    return chunk_sums(raw, units, tasks)
+def _sums(
+    units: Units, tasks: list[Task], weights: Floats | None, raw: Values, start: int
+) -> list[Any]:
+    return chunk_sums(raw, units, tasks, _part(weights, raw, start))
+
+
+def _part(weights: Floats | None, raw: Values, start: int) -> Floats | None:
+    return None if weights is None else weights[start : start + len(raw)]
 
 
 def _called(function: Callable[..., Any], common: tuple[Any, ...], raw: Values) -> Any:

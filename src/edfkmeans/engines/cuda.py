@@ -34,6 +34,7 @@ from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Quick, Rows, Sample
 from edfkmeans.rows.tasks import Terms
 from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import refuse_weights
 
 # Rows: of up to so many, computing is in double precision, as in memory. With more, rows of single
 # precision are computed with in single precision, and only sums over rows in double precision.
@@ -236,8 +237,16 @@ def directions(X: Any) -> OnDevice:
     )
 
 
-def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> CudaRows:
+def open_rows(
+    X: Any,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
+    sample_weight: Any = None,
+    together: bool = False,
+) -> CudaRows:
     """Look at every row once and draw a sample."""
+    refuse_weights(sample_weight, "rows on a GPU")
     source = _matrix(X)
     n, _ = source.shape
     check_rows(n)

@@ -19,9 +19,10 @@ from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, c
 from edfkmeans.rows.checks import check_rows
 from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
-from edfkmeans.rows.look import Look, places, sample_numbers
+from edfkmeans.rows.look import Look, Place, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import Tally, Weighing, check_weight_shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +36,21 @@ class DaskRows(Rows):
     """Numbers of the rows in the sample."""
     values: Values
     """The sample, in the units of all rows."""
+    weighing: Weighing | None = None
     place = "in chunks"
 
     @property
     def n_samples(self) -> int:
-        return sum(self.chunks.sizes)
+        return sum(self.chunks.sizes) if self.weighing is None else self.weighing.total
+
+    @property
+    def weights(self) -> Any:
+        """The weights of all rows, a dask array, or None."""
+        return self.chunks.weights
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        return self.weighing is None or self.weighing.whole
 
     @property
     def sample(self) -> Sample:
@@ -54,7 +65,7 @@ class DaskRows(Rows):
         return apply(self.chunks.array, chunk_column, self.units, task, dtype, dtype=dtype)
 
     def total(self, column: Any, title: str = "adding up") -> float:
-        own = Chunks(column[:, None], self.chunks.progress)
+        own = Chunks(column[:, None], self.chunks.progress, self.chunks.weights)
         return float(own.add_up(_total, None, title))
 
     def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
@@ -80,15 +91,51 @@ class DaskRows(Rows):
         return pd.DataFrame(values, index=self.numbers, columns=list(self.chunks.columns))
 
 
-def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> DaskRows:
-    """Look at every row once and draw a sample; how many work on it is up to dask."""
+def open_rows(
+    X: Any,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
+    sample_weight: Any = None,
+    together: bool = False,
+) -> DaskRows:
+    """Look at every row once and draw a sample; how many work on it is up to dask.
+
+    Equal rows are not put together.
+    """
     chunks = Chunks(X, progress)
+    weighing, before = _weigh(chunks, sample_weight)
     n = sum(chunks.sizes)
-    check_rows(n)
-    numbers = sample_numbers(n, seed)
-    looks = chunks.collect(Look.at, places(chunks.sizes, numbers), "reading")
+    check_rows(n if weighing is None else weighing.n_rows)
+    if weighing is None:
+        numbers = sample_numbers(n, seed)
+        looks = chunks.collect(Look.at, places(chunks.sizes, numbers), "reading")
+    else:
+        nothing = places(chunks.sizes, np.empty(0, np.int64))
+        asked = [(place, weighing, own) for place, own in zip(nothing, before, strict=True)]
+        found = chunks.collect(_weighted_look, asked, "reading")
+        looks = [each for each, _ in found]
+        numbers = np.concatenate([own for _, own in found])
     values, units = reduce(add, looks).taken(chunks.columns)
-    return DaskRows(chunks, units, seed, numbers, values)
+    return DaskRows(chunks, units, seed, numbers, values, weighing)
+
+
+def _weigh(chunks: Chunks, sample_weight: Any) -> tuple[Weighing | None, Any]:
+    """Give chunks their weights; returns what these mean, and what weighs before every chunk."""
+    if sample_weight is None:
+        return None, ()
+    weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
+    if weights.dtype.kind not in "biuf":
+        raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")
+    own = Chunks(weights.astype(np.float64)[:, None], chunks.progress)
+    firsts = np.concatenate([[0], np.cumsum(chunks.sizes)])[:-1]
+    tallies = own.collect(_tally, firsts.tolist(), "weighing")
+    weighing = Weighing.of(reduce(add, tallies))
+    if weighing is None:
+        return None, ()
+    chunks.weights = weights.astype(np.float64) * weighing.scale
+    totals = [tally.total * weighing.scale for tally in tallies]
+    return weighing, np.concatenate([[0.0], np.cumsum(totals)])[:-1]
 
 
 def map_rows(
@@ -127,9 +174,24 @@ def write_labels(labels: Any, folder: str | Path, name: str = "cluster") -> None
 # What runs inside a task.
 
 
-def _chunk_sums(units: Units, rows: Values, tasks: list[Task]) -> list[Any]:
-    return chunk_sums(rows, units, tasks)
+def _chunk_sums(
+    units: Units, rows: Values, tasks: list[Task], weights: Floats | None = None
+) -> list[Any]:
+    return chunk_sums(rows, units, tasks, weights)
 
 
-def _total(column: Values, common: None) -> float:
-    return float(column.sum())
+def _total(column: Values, common: None, weights: Floats | None = None) -> float:
+    return float(column.sum() if weights is None else weights @ column[:, 0])
+
+
+def _tally(weights: Values, first: int) -> Tally:
+    return Tally.of(np.asarray(weights[:, 0], np.float64), first)
+
+
+def _weighted_look(
+    rows: Values, asked: tuple[Place, Weighing, float], weights: Floats
+) -> tuple[Look, npt.NDArray[np.int64]]:
+    """Look at a chunk, whose part of the sample its weights tell, and give the sample's numbers."""
+    place, weighing, before = asked
+    wanted = weighing.copies(weights, before)
+    return Look.at(rows, replace(place, wanted=wanted), weights), wanted + place.start

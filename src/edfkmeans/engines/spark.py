@@ -26,6 +26,7 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.weights import refuse_weights
 
 __all__ = ["SparkColumn", "SparkRows", "Table", "header", "map_rows", "open_rows", "write_labels"]
 
@@ -232,8 +233,16 @@ class SparkRows(Rows):
         return codes.toDF(id, own), len(known)
 
 
-def open_rows(X: Any, seed: int, n_jobs: int, progress: bool) -> SparkRows:
+def open_rows(
+    X: Any,
+    seed: int,
+    n_jobs: int,
+    progress: bool,
+    sample_weight: Any = None,
+    together: bool = False,
+) -> SparkRows:
     """Look at every row, and draw a sample; how many work on it is up to Spark."""
+    refuse_weights(sample_weight, "rows in Spark")
     table = table_of(X, progress)
     salt = salt_of(seed)
     found = table.results(partial(_census, salt), "reading")

@@ -17,7 +17,7 @@ from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.descent import Descent, fit_from_centers
 from edfkmeans.fits.fit import Fit, fit_of_labels
-from edfkmeans.fits.starts import Report, plusplus_rows
+from edfkmeans.fits.starts import Report, drawn_rows, plusplus_rows
 from edfkmeans.kernels import steps as kernels
 from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.rows import look
@@ -74,6 +74,7 @@ def chain_fits(
     n_jobs: int,
     report: Report,
     k_first: int | None = None,
+    weights: Floats | None = None,
 ) -> list[Fit]:
     """Fit k = 1 .. k_last: chains with random streams of their own, the best of which go on.
 
@@ -87,26 +88,28 @@ def chain_fits(
     n = len(values)
     with Threads(n_jobs) as pool:
         if n <= look.SAMPLE:
-            best = _rounds(values, k_last, n_chains, seed, pool, report, k_first)
+            best = _rounds(values, weights, k_last, n_chains, seed, pool, report, k_first)
         else:
-            sample = values[look.sample_numbers(n, seed)]
-            best = _rounds(sample, k_last, n_chains, seed, pool, report, k_first)
-            del sample
-            best = {k: _remember(fit) for k, fit in enumerate(_refine(values, best, pool), start=1)}
-            chain = _Chain(values, pool, pool, report, behind=0.0)
+            sample = look.sample_numbers(n, seed)
+            part = None if weights is None else weights[sample]
+            best = _rounds(values[sample], part, k_last, n_chains, seed, pool, report, k_first)
+            refined = _refine(values, weights, best, pool)
+            best = {k: _remember(fit) for k, fit in enumerate(refined, start=1)}
+            chain = _Chain(values, weights, pool, pool, report, behind=0.0)
             for first, last in _stages(k_last, k_first):
                 best = chain.up_and_down(best, first, last, seed, ROUNDS * n_chains)
-            del chain
-        fits = _refine(values, best, pool)
+            del chain, refined
+        fits = _refine(values, weights, best, pool)
         for k in range(1, k_last):
             # One centre more never costs anything; should a fit say so, it is a poor one.
             if fits[k].inertia >= fits[k - 1].inertia:
-                fits[k] = _split(values, fits[k - 1], pool)
+                fits[k] = _split(values, fits[k - 1], pool, weights)
     return fits
 
 
 def _rounds(
     values: Values,
+    weights: Floats | None,
     k_last: int,
     n_chains: int,
     seed: int,
@@ -116,14 +119,16 @@ def _rounds(
 ) -> Found:
     """Run the chains, each on from the best that all of them found in the round before."""
     apart = len(values) < _MANY_ROWS or pool.n_jobs <= n_chains
-    best = {1: _remember(fit_of_labels(values, np.zeros(len(values), np.int32), 1))}
-    for k, fit in enumerate(_few_clusters(values, k_last, seed, pool, apart), start=2):
+    best = {1: _remember(fit_of_labels(values, np.zeros(len(values), np.int32), 1, weights))}
+    for k, fit in enumerate(_few_clusters(values, weights, k_last, seed, pool, apart), start=2):
         best[k] = fit
         report(k, fit.inertia)
     for first, last in _stages(k_last, k_first):
         agreed: set[int] = set()
         for begin in range(0, ROUNDS * n_chains, n_chains):
-            ask = partial(_one_chain, values, best, first, last, seed, agreed, pool, report, apart)
+            ask = partial(
+                _one_chain, values, weights, best, first, last, seed, agreed, pool, report, apart
+            )
             numbers = range(begin, begin + n_chains)
             results = pool.map(ask, numbers) if apart else [ask(number) for number in numbers]
             for k in range(first + 1, last + 1):
@@ -136,14 +141,16 @@ def _rounds(
 
 
 def _one_chain(
-    values: Values, known: Found, k_first: int, k_last: int, seed: int, agreed: Set[int],
-    pool: Threads, report: Report, apart: bool, number: int,
+    values: Values, weights: Floats | None, known: Found, k_first: int, k_last: int, seed: int,
+    agreed: Set[int], pool: Threads, report: Report, apart: bool, number: int,
 ) -> Found:  # fmt: skip
-    chain = _Chain(values, pool, Threads(1) if apart else pool, report)
+    chain = _Chain(values, weights, pool, Threads(1) if apart else pool, report)
     return chain.up_and_down(known, k_first, k_last, seed, number, agreed)
 
 
-def _few_clusters(values: Values, k_last: int, seed: int, pool: Threads, apart: bool) -> list[Fit]:
+def _few_clusters(
+    values: Values, weights: Floats | None, k_last: int, seed: int, pool: Threads, apart: bool
+) -> list[Fit]:
     """Run k-means++ starts for small k, where they cost little.
 
     With fewer centres than there are groups, the question is which groups to join, and one centre
@@ -155,26 +162,31 @@ def _few_clusters(values: Values, k_last: int, seed: int, pool: Threads, apart: 
         lowest = np.inf
         for start in range(_STARTS // k):
             pool.check()
-            seeds = plusplus_rows(values, k, stream(seed, Purpose.STARTS, k, start))
-            trial = Descent.from_centers(values, seeds, inner)
+            seeds = plusplus_rows(values, k, stream(seed, Purpose.STARTS, k, start), weights)
+            trial = Descent.from_centers(values, seeds, inner, weights)
             inertia = trial.run(inner, max_sweeps=_TRIAL_SWEEPS)
             if inertia < lowest:
                 lowest, lead = inertia, trial
-        inertia = lead.run(inner, enough=int(_ENOUGH * len(values)))
+        inertia = lead.run(inner, enough=_enough(values, weights))
         return _nearest(lead.centers, lead.sizes, inertia)
 
     ks = range(2, min(k_last, _FEW) + 1)
     return pool.map(best_start, ks) if apart else [best_start(k) for k in ks]
 
 
-def _refine(values: Values, best: Found, pool: Threads) -> list[Fit]:
+def _enough(values: Values, weights: Floats | None) -> int:
+    """Return how many rows may still move when a fit of a chain ends."""
+    return int(_ENOUGH * (len(values) if weights is None else round(weights.sum())))
+
+
+def _refine(values: Values, weights: Floats | None, best: Found, pool: Threads) -> list[Fit]:
     """Take every fit down to its optimum on all rows."""
     small = np.min_scalar_type(len(best))
-    enough = int(_ENOUGH * len(values)) if len(values) > look.SAMPLE else 0
+    enough = _enough(values, weights) if len(values) > look.SAMPLE else 0
 
     def one(k: int, inner: Threads) -> Fit:
         pool.check()
-        fit = fit_from_centers(values, best[k].centers, inner, enough=enough)
+        fit = fit_from_centers(values, best[k].centers, inner, enough=enough, weights=weights)
         return replace(fit, assignment=Known(fit.labels.astype(small)))
 
     ks = sorted(best)
@@ -192,21 +204,29 @@ def _nearest(centers: Floats, sizes: Sizes, inertia: float) -> Fit:
     return Fit(Nearest(centers), centers, sizes, inertia)
 
 
-def _split(values: Values, fit: Fit, pool: Threads) -> Fit:
+def _split(values: Values, fit: Fit, pool: Threads, weights: Floats | None = None) -> Fit:
     """Put a further centre on the row furthest from its own."""
     away = ((values - fit.centers[fit.labels]) ** 2).sum(axis=1).argmax()
-    return fit_from_centers(values, np.vstack([fit.centers, values[away]]), pool)
+    centers = np.vstack([fit.centers, values[away]])
+    return fit_from_centers(values, centers, pool, weights=weights)
 
 
 class _Chain:
     """One chain at work: the weights of the fit it stands on, and room for two trials."""
 
     def __init__(
-        self, values: Values, outer: Threads, pool: Threads, report: Report, behind: float = _BEHIND
+        self,
+        values: Values,
+        weights: Floats | None,
+        outer: Threads,
+        pool: Threads,
+        report: Report,
+        behind: float = _BEHIND,
     ) -> None:
         n = len(values)
         self.behind = behind
         self.values = values
+        self.weights = weights
         self.outer = outer
         self.pool = pool
         self.report = report
@@ -215,8 +235,8 @@ class _Chain:
         self.target = np.empty(n, np.int32)
         self.own = np.empty(n, np.float32)
         self.enter = np.empty(n, np.float32)
-        self.trial = Descent(values)
-        self.lead = Descent(values)
+        self.trial = Descent(values, weights)
+        self.lead = Descent(values, weights)
 
     def up_and_down(
         self,
@@ -247,7 +267,7 @@ class _Chain:
         """Take the trial that leads down to (nearly) its optimum, unless it is clearly behind."""
         if k not in best or lowest < best[k].inertia * (1 + self.behind):
             lead = self.lead
-            inertia = lead.run(self.pool, enough=int(_ENOUGH * len(self.values)))
+            inertia = lead.run(self.pool, enough=_enough(self.values, self.weights))
             if k not in best or inertia < best[k].inertia:
                 best[k] = _nearest(lead.centers, lead.sizes, inertia)
 
@@ -255,22 +275,26 @@ class _Chain:
         """Add a centre to a fit; returns how low the trial that leads has got."""
         k = len(base.sizes)
         self._stand_on(base)
-        drawn = np.empty(_DRAWS, np.int64)
-        kernels.draw(self.own, np.sort(rng.random(_DRAWS)), drawn)
-        rows = np.unique(drawn)
+        rows = drawn_rows(self.own, np.sort(rng.random(_DRAWS)), self.weights)
         gain = np.empty((len(self.blocks), len(rows)))
         points = self.values[rows].astype(np.float64)
 
         def block(number: int) -> None:
             part = self.blocks[number]
-            kernels.gains(self.values[part], self.own[part], points, gain[number])
+            w = self._weights(part)
+            kernels.gains(self.values[part], w, self.own[part], points, gain[number])
 
         self.pool.map(block, range(len(self.blocks)))
         lowest = np.inf
-        for choice in np.argsort(-gain.sum(axis=0), kind="stable")[:_TRIED]:
+        best = np.argsort(-gain.sum(axis=0), kind="stable")[:_TRIED]
+        tried: set[int] = set()
+        for choice in best:
+            if rows[choice] in tried:  # two copies of one row lead to the same fit
+                continue
+            tried.add(int(rows[choice]))
             trial = self.trial
             taken = kernels.insert(
-                self.values, rows[choice], k, self.labels, self.own, self.enter,
+                self.values, self.weights, rows[choice], k, self.labels, self.own, self.enter,
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
             old = np.vstack([base.centers, points[choice]])
@@ -282,7 +306,7 @@ class _Chain:
         k = len(base.sizes)
         self._stand_on(base)
         costs = np.empty(k)
-        kernels.removal_costs(self.labels, self.own, self.enter, costs)
+        kernels.removal_costs(self.weights, self.labels, self.own, self.enter, costs)
         lowest = np.inf
         for r in np.argsort(costs, kind="stable")[:_TRIED]:
             trial = self.trial
@@ -301,11 +325,14 @@ class _Chain:
 
         def block(rows: slice) -> None:
             kernels.weigh(
-                self.values[rows], base.centers, base.sizes, self.labels[rows],
-                self.own[rows], self.enter[rows], self.target[rows],
+                self.values[rows], self._weights(rows), base.centers, base.sizes,
+                self.labels[rows], self.own[rows], self.enter[rows], self.target[rows],
             )  # fmt: skip
 
         self.pool.map(block, self.blocks)
+
+    def _weights(self, rows: slice) -> Floats | None:
+        return None if self.weights is None else self.weights[rows]
 
     def _try(self, old: Floats, old_sizes: Sizes, lowest: float) -> float:
         """Give a trial a few sweeps and the lead if it got lowest; returns the lowest so far."""

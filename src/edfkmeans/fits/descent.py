@@ -2,7 +2,7 @@
 
 import warnings
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from edfkmeans.fits.fit import Fit, inertia_of
 from edfkmeans.kernels import hartigan, lloyd
 from edfkmeans.rows.assignments import Known
 from edfkmeans.rows.blocks import row_blocks
-from edfkmeans.rows.labels import Labels, Sizes
+from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
 
 Bounds = npt.NDArray[np.float32]
@@ -30,33 +30,37 @@ class Descent:
     See `edfkmeans.kernels.hartigan` for what the bounds mean.
     """
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, weights: Floats | None = None) -> None:
         n = len(values)
         self.values = values
+        self.weights = weights
         self.labels: Labels = np.empty(n, np.int32)
         self.upper: Bounds = np.full(n, np.inf, np.float32)
         self.lower: Bounds = np.zeros(n, np.float32)
-        self.moves = n
+        self.moves: float = n
 
     @classmethod
-    def from_centers(cls, values: Values, centers: Floats, pool: Threads) -> Self:
+    def from_centers(
+        cls, values: Values, centers: Floats, pool: Threads, weights: Floats | None = None
+    ) -> Self:
         """Give every row to its nearest centre and begin from there."""
-        descent = cls(values)
+        descent = cls(values, weights)
         pool.map(
             lambda rows: lloyd.assign(values[rows], centers, descent.labels[rows]),
             row_blocks(len(values)),
         )
-        descent.start(centers, np.ones(len(centers), np.int64))
+        descent.start(centers, np.ones(len(centers), np.int64 if weights is None else np.float64))
         return descent
 
-    def start(self, old: Floats, old_sizes: Sizes) -> None:
+    def start(self, old: Floats, old_sizes: Any) -> None:
         """Begin from `labels`; the bounds hold for the centres `old`."""
         self.centers = np.empty_like(old)
         self.sizes = np.empty_like(old_sizes)
         self.drift = np.empty(len(old))
         self.shrink = hartigan.start(
-            self.values, self.labels, old, old_sizes, self.centers, self.sizes, self.drift
-        )
+            self.values, self.weights, self.labels, old, old_sizes,
+            self.centers, self.sizes, self.drift,
+        )  # fmt: skip
 
     def run(self, pool: Threads, *, enough: int = 0, max_sweeps: int = MAX_SWEEPS) -> float:
         """Sweep until at most `enough` rows move; returns the inertia."""
@@ -65,7 +69,7 @@ class Descent:
         alone = pool.n_jobs == 1 or len(blocks) == 1
         if alone and self.values.size * len(self.centers) <= _LITTLE:
             inertia, self.moves, self.shrink = hartigan.descend(
-                self.values, *state, self.shrink, enough, max_sweeps
+                self.values, self.weights, *state, self.shrink, enough, max_sweeps
             )
             return float(inertia)
         # The same sweeps, with the scan of the rows shared out, and room for Ctrl-C between them.
@@ -75,16 +79,19 @@ class Descent:
             found = pool.map(partial(self._scan, movers), blocks)
             wanting = [movers[rows][:m] + rows.start for rows, m in zip(blocks, found, strict=True)]
             want = np.concatenate(wanting)
-            self.moves, self.shrink = hartigan.apply_moves(self.values, want, len(want), *state)
+            self.moves, self.shrink = hartigan.apply_moves(
+                self.values, self.weights, want, len(want), *state
+            )
             if self.moves <= enough:
                 break
-        lloyd.centroids(self.values, self.labels, self.centers, self.sizes)
-        return inertia_of(self.values, self.labels, self.centers, pool)
+        lloyd.weighted_centroids(self.values, self.weights, self.labels, self.centers, self.sizes)
+        return inertia_of(self.values, self.labels, self.centers, pool, self.weights)
 
     def _scan(self, movers: npt.NDArray[np.int64], rows: slice) -> int:
         return int(
             hartigan.scan(
                 self.values[rows],
+                None if self.weights is None else self.weights[rows],
                 self.labels[rows],
                 self.centers,
                 self.sizes,
@@ -97,16 +104,23 @@ class Descent:
         )
 
 
-def fit_from_centers(values: Values, centers: Floats, pool: Threads, *, enough: int = 0) -> Fit:
+def fit_from_centers(
+    values: Values,
+    centers: Floats,
+    pool: Threads,
+    *,
+    enough: int = 0,
+    weights: Floats | None = None,
+) -> Fit:
     """Give every row to its nearest centre, then descend to a single-point optimum.
 
     With `enough` above 0, only so far that no more than so many rows move in a sweep.
     """
-    descent = Descent.from_centers(values, centers, pool)
+    descent = Descent.from_centers(values, centers, pool, weights)
     inertia = descent.run(pool, enough=enough)
     if descent.moves > enough:
         warnings.warn(
-            f"A fit with {len(centers)} clusters still moved {descent.moves} rows after "
+            f"A fit with {len(centers)} clusters still moved {descent.moves:.6g} rows after "
             f"{MAX_SWEEPS} sweeps.",
             ConvergenceWarning,
             stacklevel=2,

@@ -1,6 +1,7 @@
 """Fit: one clustering."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from edfkmeans.kernels import lloyd
 from edfkmeans.rows.assignments import Known, Nearest
 from edfkmeans.rows.blocks import Assignment, row_blocks
 from edfkmeans.rows.labels import Labels, Sizes, SmallLabels
+from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats, Values
 
 Order = npt.NDArray[np.intp]
@@ -38,23 +40,37 @@ class Fit:
 
 
 def inertia_of(
-    values: Values, labels: Labels | SmallLabels, centers: Floats, pool: Threads
+    values: Values,
+    labels: Labels | SmallLabels,
+    centers: Floats,
+    pool: Threads,
+    weights: Floats | None = None,
 ) -> float:
     """Sum the squared distances to the centres, block by block."""
-    return ordered_sum(
-        pool.map(
-            lambda rows: float(lloyd.sum_of_squares(values[rows], labels[rows], centers)),
-            row_blocks(len(values)),
-        )
-    )
+
+    def block(rows: slice) -> float:
+        w = None if weights is None else weights[rows]
+        return float(lloyd.sum_of_squares(values[rows], w, labels[rows], centers))
+
+    return ordered_sum(pool.map(block, row_blocks(len(values))))
 
 
-def fit_of_labels(values: Values, labels: Labels | SmallLabels, k: int) -> Fit:
+def fit_of_labels(
+    values: Values, labels: Labels | SmallLabels, k: int, weights: Floats | None = None
+) -> Fit:
     """Return the fit that labels of rows in memory stand for."""
     centers = np.empty((k, values.shape[1]))
-    sizes: Sizes = np.empty(k, np.int64)
-    lloyd.centroids(values, labels, centers, sizes)
-    return Fit(Known(labels), centers, sizes, inertia_of(values, labels, centers, Threads(1)))
+    sizes: Any = np.empty(k, np.int64 if weights is None else np.float64)
+    lloyd.weighted_centroids(values, weights, labels, centers, sizes)
+    inertia = inertia_of(values, labels, centers, Threads(1), weights)
+    return Fit(Known(labels), centers, sizes, inertia)
+
+
+def counted(fit: Fit, rows: Rows) -> Fit:
+    """Return a fit whose sizes are whole numbers by their type too where rows are counted."""
+    if not rows.whole or fit.sizes.dtype.kind == "i":
+        return fit
+    return replace(fit, sizes=np.rint(fit.sizes).astype(np.int64))
 
 
 def order_by_size(fit: Fit) -> Order:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans.fits.fit import Fit, fit_of_labels
+from edfkmeans.fits.fit import Fit, counted, fit_of_labels
 from edfkmeans.rows.assignments import Known, Nearest
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.tasks import Tally, products
@@ -21,6 +21,8 @@ from edfkmeans.rows.units import Floats
 _ENOUGH = 1e-5
 # Passes, at most; the fits of the sample are near enough that most need two or three.
 MAX_PASSES = 10
+# Part of the number of rows: weights that add up to it but for so much do.
+_ROUNDING = 1e-9
 
 
 def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | None]:
@@ -34,13 +36,13 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
     found_products = None
     for number in range(1, MAX_PASSES + 1):
         tallies = [Tally(Nearest(centers), centers) for centers in moving.values()]
-        withproducts = number == 1 and rows.n_samples >= len(rows.units.mean)
-        tasks: list[Any] = [*tallies, products] if withproducts else tallies
+        with_products = number == 1 and rows.n_samples >= len(rows.units.mean)
+        tasks: list[Any] = [*tallies, products] if with_products else tallies
         sums = rows.sums(tasks, f"pass {number}")
-        if withproducts:
+        if with_products:
             found_products = sums.pop()
         for tally, which, found in zip(tallies, list(moving), sums, strict=True):
-            _check_count(int(found.sizes.sum()), rows.n_samples)
+            _check_count(found.sizes.sum(), rows.n_samples)
             if found.sizes.min() == 0:
                 # Centres that drift apart may leave one without rows; the fit before had none.
                 if which not in fits:
@@ -57,11 +59,11 @@ def refine(rows: Rows, starts: Sequence[Floats]) -> tuple[list[Fit], Floats | No
                 del moving[which]
         if not moving:
             break
-    return [fits[which] for which in range(len(starts))], found_products
+    return [counted(fits[which], rows) for which in range(len(starts))], found_products
 
 
-def _check_count(found: int, n: int) -> None:
-    if found != n:
+def _check_count(found: Any, n: int) -> None:
+    if abs(found - n) > (_ROUNDING * n if isinstance(found, float) else 0):
         raise ValueError(
             "X did not give the same rows when it was read again. Make it so that it does, e.g. by "
             "X.persist() if it fits, or by writing it to Parquet first."
@@ -97,14 +99,24 @@ def fits_in_sample(rows: Rows, fits: Sequence[Fit], starts: Sequence[Fit]) -> li
 def fits_of_labels(rows: Rows, **labels: Any) -> tuple[Rows, list[Fit]]:
     """Return the fits that known labels stand for, and the rows with which they hold."""
     rows, known = rows.labelled(**labels)
-    if rows.sample is rows:
-        values = rows.sample.values
-        return rows, [fit_of_labels(values, a.labels, k) for a, k in known if isinstance(a, Known)]
+    values, weights = rows.points
+    if rows.sample is rows or weights is not None:
+        held = [(each.labels, k) for each, k in known if isinstance(each, Known)]
+        fits = [fit_of_labels(values, own, k, weights) for own, k in held]
+        return rows, [counted(fit, rows) for fit in fits]
     assignments, ks = zip(*known, strict=True)
     centers = [np.zeros((k, len(rows.units.mean))) for k in ks]
     # Two passes: sums of squares about other points than the centroids would lose digits.
     for _ in range(2):
         sums = rows.sums(list(map(Tally, assignments, centers)))
         centers = [each.means for each in sums]
+    for name, each in zip(labels, sums, strict=True):
+        if each.sizes.min() == 0:
+            raise ValueError(
+                f"{name} has a cluster of which every row has weight 0. Leave those rows out, or "
+                "give them the label of another cluster."
+            )
     found = zip(assignments, centers, sums, strict=True)
-    return rows, [Fit(a, means, each.sizes, each.inertia) for a, means, each in found]
+    return rows, [
+        counted(Fit(a, means, each.sizes, each.inertia), rows) for a, means, each in found
+    ]

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from edfkmeans import _html
-from edfkmeans._choices import FITS, METRICS, Metric
-from edfkmeans.engines.memory import read_rows
-from edfkmeans.fits.fit import Fit, fit_of_labels, order_by_size, renumbered
+from edfkmeans._choices import FITS, METRICS, Brought, Metric
+from edfkmeans.engines import memory, open_rows
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.descent import fit_from_centers
+from edfkmeans.fits.fit import Fit, counted, fit_of_labels, order_by_size, renumbered
 from edfkmeans.rows.arguments import check_one_of, check_whole
-from edfkmeans.rows.assignments import Known
+from edfkmeans.rows.assignments import Known, nearest
 from edfkmeans.rows.checks import check_numeric
 from edfkmeans.rows.directions import in_metric
-from edfkmeans.rows.labels import Labels, Sizes, encode_labels
-from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Floats, Units
+from edfkmeans.rows.labels import Labels, Sizes, SmallLabels, size_text
+from edfkmeans.rows.rows import Rows
+from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import Spread
 
 # Sizes of clusters that a notebook shows for each k.
 _SHOWN_SIZES = 8
@@ -34,7 +37,7 @@ class KMeansPath:
     inertia : ndarray of shape (k_max + 1,)
         Sum of squared distances to the centroids; entry k - 1 belongs to k.
     n_samples, n_features : int
-        Rows, and columns that vary.
+        Rows, as many as their weights add up to, and columns that vary.
     fits : str
         How the fits were found: "best", "paper", "given" for `from_labels`, or the name of the
         estimator that made them.
@@ -70,6 +73,10 @@ class KMeansPath:
     """Rows that have to be asked for labels; None where the fits hold them."""
     _sample: "KMeansPath | None" = None
     """The same fits of the rows of the sample; None where that is all rows."""
+    spread: Spread | None = None
+    """How rows that stand for several go back to those of X; None where each stands for itself."""
+    _absent: tuple[SmallLabels, ...] = ()
+    """Labels of the rows of weight 0 for every k, where there are such rows."""
     products: Floats | None = None
     """Sums of the products of columns over all rows, where a pass has made them by the way."""
     failed: Mapping[int, str] = field(default_factory=dict)
@@ -79,6 +86,17 @@ class KMeansPath:
     def k_max(self) -> int:
         """The largest k that can be chosen; the path holds one fit more, the pilot."""
         return len(self.inertia) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of X in memory, of which each may stand for several."""
+        return self.n_samples if self.spread is None else len(self.spread.back)
+
+    def as_counted(self, column: Any) -> Any:
+        """Return rows of X, or a column of them, each as often as its weight says."""
+        if self.spread is None or self.spread.weights is None:
+            return column
+        return column[self.spread.numbers]
 
     @property
     def sample(self) -> "KMeansPath":
@@ -98,10 +116,15 @@ class KMeansPath:
         """Cluster of every row, 0 .. k-1, the largest being 0; lazy where rows are."""
         assignment = self.fit(k).assignment
         if isinstance(assignment, Known):
-            return assignment.labels.astype(np.int32)
+            labels: Labels = assignment.labels.astype(np.int32)
+            if self.spread is None:
+                return labels
+            absent = self._absent[k - 1] if self._absent else 0
+            over_rows: Labels = self.spread.over_rows(labels, absent)
+            return over_rows
         assert self.kept_rows is not None
-        labels: Labels = self.kept_rows.per_row(assignment.on, np.int32)
-        return labels
+        held: Labels = self.kept_rows.per_row(assignment.on, np.int32)
+        return held
 
     def centers(self, k: int) -> Floats:
         """Centroids of the fit with k clusters, in the units of X."""
@@ -119,7 +142,7 @@ class KMeansPath:
         )
 
     def sizes(self, k: int) -> Sizes:
-        """Count the rows in each cluster of the fit with k clusters."""
+        """Count the rows in each cluster of the fit with k clusters, or add up their weights."""
         return self.fit(k).sizes.copy()
 
     @property
@@ -153,7 +176,7 @@ class KMeansPath:
         rows = []
         for k in range(1, self.k_max + 2):
             sizes = self.sizes(k)
-            shown = ", ".join(f"{size:,}" for size in sizes[:_SHOWN_SIZES])
+            shown = ", ".join(map(size_text, sizes[:_SHOWN_SIZES]))
             more = f" and {k - _SHOWN_SIZES} more" if k > _SHOWN_SIZES else ""
             rows.append((str(k), f"{self.inertia[k - 1]:.6g}", shown + more))
         title = _html.paragraph(f"{self!r}", strong=True)
@@ -162,7 +185,12 @@ class KMeansPath:
 
     @classmethod
     def from_labels(
-        cls, X: Any, labels: Mapping[int, Any], *, metric: Metric = "euclidean"
+        cls,
+        X: Any,
+        labels: Mapping[int, Any],
+        *,
+        metric: Metric = "euclidean",
+        sample_weight: Any = None,
     ) -> "KMeansPath":
         """Make a path from clusterings of one's own.
 
@@ -173,6 +201,8 @@ class KMeansPath:
             Every k from 2 to k_max + 1; k = 1 may be left out. Labels may be any values; the path
             numbers the clusters by size, as every path does.
         metric : {"euclidean", "cosine"}
+            See `fit_path`.
+        sample_weight : array-like of shape (n_samples,), optional
             See `fit_path`.
 
         Returns
@@ -192,7 +222,7 @@ class KMeansPath:
         3
         """
         check_one_of("metric", metric, METRICS)
-        rows = read_rows(in_metric(check_numeric(X), metric))
+        rows = memory.open_rows(in_metric(check_numeric(X), metric), 0, 1, False, sample_weight)
         if rows.n_features == 0:
             raise ValueError("X has 1 distinct row: there is nothing to cluster.")
         if not isinstance(labels, Mapping):
@@ -207,19 +237,19 @@ class KMeansPath:
                 f"labels holds k = {sorted(labels)}, but a path needs every k from 2 to k_max + 1. "
                 + (f"Add k = {missing}." if missing else "")
             )
+        values, weights = rows.points
         fits = []
         for k in range(1, last + 1):
-            encoded = encode_labels(
-                labels.get(k, np.zeros(rows.n_samples)), rows.n_samples, f"labels[{k}]"
-            )
-            if encoded.max() + 1 != k:
+            name, given = f"labels[{k}]", labels.get(k, np.zeros(rows.n_rows))
+            ((assignment, found),) = rows.labelled(**{name: given})[1]
+            assert isinstance(assignment, Known)
+            if found != k:
                 raise ValueError(
-                    f"labels[{k}] has {encoded.max() + 1} distinct labels instead of {k}. "
+                    f"{name} has {found} distinct labels instead of {k}. "
                     "Give each clustering under its own number of clusters."
                 )
-            fit = fit_of_labels(rows.values, encoded, k)
-            fits.append(renumbered(fit, order_by_size(fit)))
-        return path_of(rows, fits, "given", metric=metric)
+            fits.append(fit_of_labels(values, assignment.labels, k, weights))
+        return held_path(rows, fits, "given", metric=metric)
 
 
 def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
@@ -239,7 +269,7 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
             f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
             f"X has {rows.n_samples} and {rows.n_features}. Give the X of the path."
         )
-    _check_sums(path.sample, rows.sample)
+    _check_sums(path, rows)
     if k_max is None:
         return path.k_max
     k_max = check_whole("k_max", k_max, 1)
@@ -250,8 +280,11 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
     return k_max
 
 
-def _check_sums(path: KMeansPath, rows: Sample) -> None:
+def _check_sums(path: KMeansPath, rows: Rows) -> None:
     """Make sure that the rows in memory are the path's, and in its order."""
+    if rows.spread is None:
+        path, rows = path.sample, rows.sample
+    values, weights = rows.points
     spread = float(rows.units.squared(rows.inertia))
     if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
         raise ValueError(
@@ -259,7 +292,7 @@ def _check_sums(path: KMeansPath, rows: Sample) -> None:
             f"{spread:.6g}. Give the X of the path."
         )
     last = path.k_max + 1
-    again = fit_of_labels(rows.values, path.labels(last), last)
+    again = fit_of_labels(values, path.pilot.labels.astype(np.int32), last, weights)
     pilot = float(rows.units.squared(again.inertia))
     if not np.isclose(pilot, path.inertia[-1], rtol=1e-6, atol=1e-12 * spread):
         raise ValueError(
@@ -269,10 +302,63 @@ def _check_sums(path: KMeansPath, rows: Sample) -> None:
         )
 
 
-def sample_seed(path: Any, seed: int) -> int:
-    """Return what to draw a sample of the rows with: as the path did, if there is one."""
-    kept = path.kept_rows if isinstance(path, KMeansPath) else None
-    return seed if kept is None else kept.seed
+def open_for(
+    path: Any,
+    X: Any,
+    seed: int,
+    n_jobs: int = 1,
+    progress: bool = False,
+    metric: Metric = "euclidean",
+    engine: Brought | None = None,
+    sample_weight: Any = None,
+    clusterer: Any = None,
+) -> Rows:
+    """Open X as it was opened for a path, if there is one: the same sample, and its weights."""
+    spread = None
+    if clusterer is not None and sample_weight is not None:
+        raise ValueError(
+            "clusterer and sample_weight: estimators are fitted to the rows as they are, without "
+            "weights. Leave one of them out, or repeat the rows."
+        )
+    if isinstance(path, KMeansPath):
+        seed = seed if path.kept_rows is None else path.kept_rows.seed
+        spread = path.spread
+        if sample_weight is None:
+            sample_weight = spread.weights if spread else getattr(path.kept_rows, "weights", None)
+    # Estimators of others know no weights: they see every row.
+    together = clusterer is None and (
+        path is None or (spread is not None and spread.weights is None)
+    )
+    return open_rows(X, seed, n_jobs, progress, metric, engine, sample_weight, together)
+
+
+def held_path(
+    rows: Rows,
+    fits: Sequence[Fit],
+    kind: str,
+    failed: Mapping[int, str] | None = None,
+    metric: Metric = "euclidean",
+) -> KMeansPath:
+    """Make a path of fits that hold the labels of rows in memory; clusters get their numbers."""
+    found = [counted(renumbered(fit, order_by_size(fit)), rows) for fit in fits]
+    if rows.spread is None:
+        return path_of(rows, found, kind, failed=failed, metric=metric)
+    copies = [fit_of_copies(rows, fit) for fit in found]
+    seen = path_of(rows.sample, copies, kind, failed=failed, metric=metric)
+    return path_of(rows, found, kind, seen, failed=failed, metric=metric)
+
+
+def fit_of_copies(rows: Rows, fit: Fit) -> Fit:
+    """Return a fit of rows that stand for several as one of their copies."""
+    assert rows.spread is not None
+    labels = fit.labels[rows.spread.copies]
+    values = rows.sample.values
+    if len(values) == rows.n_samples and rows.whole:  # all copies are there
+        return Fit(Known(labels), fit.centers, fit.sizes, fit.inertia)
+    if np.bincount(labels, minlength=fit.k).min() > 0:
+        return fit_of_labels(values, labels.astype(np.int32), fit.k)
+    # Of a light cluster there may be no copy. A centre without rows takes some on the way down.
+    return fit_from_centers(values, fit.centers, Threads(1))
 
 
 def path_of(
@@ -285,6 +371,7 @@ def path_of(
     metric: Metric = "euclidean",
 ) -> KMeansPath:
     """Make a path of fits in the units of the rows."""
+    absent = rows.absent
     return KMeansPath(
         inertia=_original_inertia(rows.units, fits),
         n_samples=rows.n_samples,
@@ -295,10 +382,17 @@ def path_of(
         _units=rows.units,
         kept_rows=rows.kept(),
         _sample=sample,
+        spread=rows.spread,
+        _absent=() if absent is None else tuple(_nearest(absent, fit) for fit in fits),
         products=products,
         failed=failed or {},
         metric=metric,
     )
+
+
+def _nearest(values: Values, fit: Fit) -> SmallLabels:
+    """Give rows that the fit was not made from to their nearest centres."""
+    return nearest(values, fit.centers).astype(np.min_scalar_type(fit.k - 1))
 
 
 def _small(fit: Fit) -> Fit:

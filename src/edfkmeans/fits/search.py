@@ -7,14 +7,13 @@ import numpy as np
 from edfkmeans._choices import FITS, METRICS, Brought, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
-from edfkmeans.engines import open_rows
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.fits.chain import chain_fits, count_steps
 from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
 from edfkmeans.fits.fit import Fit, order_by_size, renumbered
 from edfkmeans.fits.narrow import narrow_fits
 from edfkmeans.fits.passes import fits_in_sample, refine
-from edfkmeans.fits.path import KMeansPath, path_of
+from edfkmeans.fits.path import KMeansPath, held_path, open_for, path_of
 from edfkmeans.fits.starts import random_fits
 from edfkmeans.rows.arguments import check_one_of, check_whole
 from edfkmeans.rows.assignments import Nearest
@@ -39,6 +38,7 @@ def fit_path(
     n_jobs: int | None = None,
     engine: Brought | None = None,
     progress: bool = False,
+    sample_weight: Any = None,
 ) -> KMeansPath:
     """Fit k-means for k = 1 .. k_max + 1, or another clusterer.
 
@@ -87,6 +87,10 @@ def fit_path(
         tensor of PyTorch or an array of CuPy, are worked on there, and labels come back as that.
     progress : bool
         Show a progress bar.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows. Whole numbers are counts: a row of weight 3 is three rows. Others are
+        importances, and are divided by their mean. See the page *Weights*. Rows of weight 0 are
+        given to the nearest centre and count for nothing.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def fit_path(
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
     check_one_of("metric", metric, METRICS)
     asked = Clusterer.of(clusterer, X, fits, n_init, metric)
-    rows = open_rows(X, seed, n_jobs, progress, metric, engine)
+    rows = open_for(None, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
     return fit_rows(
         rows, k_max, seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric, n_jobs=n_jobs,
         progress=progress,
@@ -135,7 +139,8 @@ def fit_rows(
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     k_max = check_k_max(rows, k_max)
     sample = rows.sample
-    n = len(sample.values)
+    values, weights = rows.points
+    n = len(values)
     # What X is usually asked for has the same fits, however much more is asked for.
     k_first = usual_k_max(rows) + 1
     steps = {"best": count_steps(n, k_max + 1, n_init, k_first), "paper": k_max + 1}[fits]
@@ -149,21 +154,21 @@ def fit_rows(
 
         quick = rows.quick if fits == "best" else None
         if clusterer is not None:
-            found, failed = clusterer.fits(sample.values, k_max + 1, seed, n_jobs, report)
+            found, failed = clusterer.fits(values, k_max + 1, seed, n_jobs, report)
         elif quick is not None:
             found = [
                 Fit(Nearest(centers), centers, np.ones(len(centers), np.int64), 0.0)
                 for centers in quick.search(k_max + 1, seed, report)
             ]
+        elif fits == "best" and metric == "cosine" and weights is None:
+            found = narrow_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first)
         elif fits == "best":
-            search = narrow_fits if metric == "cosine" else chain_fits
-            found = search(sample.values, k_max + 1, n_init, seed, n_jobs, report, k_first)
+            found = chain_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first, weights)
         else:
-            found = random_fits(sample.values, k_max + 1, n_init, seed, n_jobs, report)
-    if sample is rows:
+            found = random_fits(values, k_max + 1, n_init, seed, n_jobs, report, weights)
+    if sample is rows or weights is not None:
         kind, failed = (fits, {}) if clusterer is None else (clusterer.name, failed)
-        found = [renumbered(fit, order_by_size(fit)) for fit in found]
-        return path_of(rows, found, kind, failed=failed, metric=metric)
+        return held_path(rows, found, kind, failed, metric)
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines.threads import Threads
@@ -16,22 +17,52 @@ Report = Callable[[int, float], None]
 """Told the k and the inertia of every fit that is done."""
 
 
-def plusplus_rows(values: Values, k: int, rng: np.random.Generator) -> Floats:
+def plusplus_rows(
+    values: Values, k: int, rng: np.random.Generator, weights: Floats | None = None
+) -> Floats:
     """Choose k distinct rows by greedy k-means++ (Arthur, Vassilvitskii 2007)."""
-    chosen = values[rng.integers(len(values), size=1)].astype(np.float64)
+    if weights is None:
+        first = rng.integers(len(values), size=1)
+    else:  # the row that this one would be if all were written down as often as they count
+        sums = np.cumsum(weights)
+        first = np.searchsorted(sums, rng.integers(round(sums[-1]), size=1) + 0.5)
+    chosen = values[first].astype(np.float64)
     own = np.full(len(values), np.inf, np.float32)
     while len(chosen) < k:
         kernels.approach(values, chosen[-1], own)
         drawn = np.empty(2 + int(np.log(k)), np.int64)
-        kernels.draw(own, np.sort(rng.random(len(drawn))), drawn)
+        kernels.draw(own, weights, np.sort(rng.random(len(drawn))), drawn)
         gain = np.empty(len(drawn))
-        kernels.gains(values, own, values[drawn].astype(np.float64), gain)
+        kernels.gains(values, weights, own, values[drawn].astype(np.float64), gain)
         chosen = np.vstack([chosen, values[drawn[gain.argmax()]]])
     return chosen
 
 
+def drawn_rows(
+    own: npt.NDArray[np.float32], uniforms: Floats, weights: Floats | None
+) -> npt.NDArray[np.int64]:
+    """Draw rows by their squared distance `own`, each once; uniforms are sorted.
+
+    A row that stands for several may be there as often as different ones of them are drawn.
+    """
+    drawn = np.empty(len(uniforms), np.int64)
+    kernels.draw(own, weights, uniforms, drawn)
+    if weights is None:
+        return np.unique(drawn)
+    sums = np.cumsum(weights * own, dtype=np.float64)
+    into = uniforms * sums[-1] - (sums - weights * own)[drawn]
+    copies = np.floor(into / np.maximum(own[drawn], 1e-300))
+    return np.unique(np.stack([drawn, copies], axis=1), axis=0)[:, 0].astype(np.int64)
+
+
 def random_fits(
-    values: Values, k_last: int, n_init: int, seed: int, n_jobs: int, report: Report
+    values: Values,
+    k_last: int,
+    n_init: int,
+    seed: int,
+    n_jobs: int,
+    report: Report,
+    weights: Floats | None = None,
 ) -> list[Fit]:
     """Fit k = 1 .. k_last as the paper does: the best of some random starts for each k."""
     distinct: Any = np.unique(values, axis=0)
@@ -41,7 +72,7 @@ def random_fits(
             pool.check()
             rng = stream(seed, Purpose.RANDOM_STARTS, k, start)
             seeds = distinct[rng.choice(len(distinct), k, replace=False)].astype(np.float64)
-            return fit_from_centers(values, seeds, Threads(1))
+            return fit_from_centers(values, seeds, Threads(1), weights=weights)
 
         def best_start(k: int) -> Fit:
             starts = range(n_init if k > 1 else 1)

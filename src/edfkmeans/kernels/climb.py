@@ -63,7 +63,7 @@ def _movers(distances, labels, sizes, leave, enter, movers):
 @kernel
 def _best_row(X, columns, own, uniforms, drawn, room):
     """Draw rows by their squared distance `own`; returns the one that would save most."""
-    draw(own, uniforms, drawn)
+    draw(own, None, uniforms, drawn)
     row, most = drawn[0], np.float32(-1.0)
     for candidate in drawn:
         _distances(columns, X[candidate], room)
@@ -135,7 +135,7 @@ def climb(X, columns, uniforms, enough, inertia, labels_of):
                     _distances(columns, centers[c], distances[c])
             found = _movers(distances, labels, sizes[:k], leave, enter, movers)
             moves, _ = apply_moves(
-                X, movers, found, labels, centers[:k], sizes[:k], leave, enter, drift[:k]
+                X, None, movers, found, labels, centers[:k], sizes[:k], leave, enter, drift[:k]
             )
             for c in range(k):
                 stale[c] = drift[c] > 0.0

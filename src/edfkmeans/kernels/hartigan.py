@@ -20,6 +20,12 @@ When centres have moved by at most drift_l and every sqrt(w_l) has shrunk to at 
 bounds again, as w_l < 1. A row with ``sqrt(n_c / (n_c - 1)) upper <= lower`` stays. Bounds are kept
 in single precision, rounded to the safe side. (Asking the clusters by their distance from mu_c, so
 that a far one's drift counts for nothing, was tried: it cost more than the looks it spared.)
+
+A row of weight w stands for w rows. It is asked as one of them: ``n_l / (n_l + u)`` and
+``n_c / (n_c - u)``, with u = 1, or w if that is less, take the place of the factors. If one of them
+would rather be elsewhere, so would the others, all the more when it has left: the row goes as a
+whole. So whole weights lead to the fits of rows repeated as often. Bounds are those for u = 1,
+which are good for every lesser u.
 """
 
 import math
@@ -27,12 +33,15 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import kernel
-from edfkmeans.kernels.lloyd import centroids, sum_of_squares
+from edfkmeans.kernels.lloyd import sum_of_squares, weighted_centroids
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 # A move must lower the sum of squares by this part of what the row contributes, so that rounding
 # can never make two states better than each other.
 _LEAST_GAIN = 1e-10
+# A cluster that weighs no more than a row times this is that row alone: weights need not add up to
+# the last digit.
+_ALONE = 1.0 + 1e-9
 # Roundings of single precision, and of the drift that is summed up, to the safe side.
 _UP, _DOWN = 1.0 + 1e-6, 1.0 - 1e-6
 
@@ -44,7 +53,7 @@ def root_weight(size):
 
 
 @kernel
-def _weigh_tile(X, rows, count, labels, centers, sizes, upper, lower, movers, found, work):
+def _weigh_tile(X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work):
     """Renew the bounds of the rows of a tile and note those that want to move."""
     tile, own, distances, enter = work
     load_tile(X, rows, count, tile)
@@ -53,23 +62,30 @@ def _weigh_tile(X, rows, count, labels, centers, sizes, upper, lower, movers, fo
         enter[p] = np.inf
     for c in range(centers.shape[0]):
         tile_distances(tile, centers[c], distances[c])
-        weight = sizes[c] / (sizes[c] + 1.0)
-        for p in range(TILE):
-            price = np.inf if own[p] == c else weight * distances[c, p]
-            enter[p] = min(enter[p], price)
+        if w is None:
+            weight = sizes[c] / (sizes[c] + 1.0)
+            for p in range(TILE):
+                price = np.inf if own[p] == c else weight * distances[c, p]
+                enter[p] = min(enter[p], price)
+        else:
+            for p in range(TILE):
+                one = min(1.0, w[rows[min(p, count - 1)]])
+                price = np.inf if own[p] == c else sizes[c] / (sizes[c] + one) * distances[c, p]
+                enter[p] = min(enter[p], price)
     for p in range(count):
         i, size = rows[p], sizes[own[p]]
+        one = 1.0 if w is None else min(1.0, w[i])
         leave = distances[own[p], p]
         upper[i] = math.sqrt(leave) * _UP
         lower[i] = math.sqrt(enter[p]) * _DOWN
-        if enter[p] < leave * (size / (size - 1.0)):
+        if enter[p] < leave * (size / (size - one)):
             movers[found] = i
             found += 1
     return found
 
 
 @kernel
-def scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers):
+def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     """Write the rows of a block that want to move to `movers`; returns how many."""
     n, d = X.shape
     k = centers.shape[0]
@@ -79,6 +95,8 @@ def scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers):
     furthest, second, who = 0.0, 0.0, -1
     for c in range(k):
         factor[c] = math.sqrt(sizes[c] / (sizes[c] - 1.0)) if sizes[c] > 1 else 0.0
+        if w is not None and sizes[c] <= 1.0:
+            factor[c] = np.inf  # lighter rows may leave it: they are always looked at
         if drift[c] > furthest:
             furthest, second, who = drift[c], furthest, c
         elif drift[c] > second:
@@ -95,18 +113,18 @@ def scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers):
             count += 1
             if count == TILE:
                 found = _weigh_tile(
-                    X, rows, count, labels, centers, sizes, upper, lower, movers, found, work
+                    X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
                 )
                 count = 0
     if count > 0:
         found = _weigh_tile(
-            X, rows, count, labels, centers, sizes, upper, lower, movers, found, work
+            X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
         )
     return found
 
 
 @kernel
-def _best_move(x, c, centers, sizes):
+def _best_move(x, one, c, centers, sizes):
     """Gain of leaving c, cost of entering the cheapest other cluster, and that cluster."""
     leave, enter, target = 0.0, np.inf, -1
     for cluster in range(centers.shape[0]):
@@ -115,40 +133,49 @@ def _best_move(x, c, centers, sizes):
             t = x[j] - centers[cluster, j]
             square += t * t
         if cluster == c:
-            leave = square * (sizes[c] / (sizes[c] - 1.0))
+            leave = square * (sizes[c] / (sizes[c] - one))
         else:
-            cost = square * (sizes[cluster] / (sizes[cluster] + 1.0))
+            cost = square * (sizes[cluster] / (sizes[cluster] + one))
             if cost < enter:
                 enter, target = cost, cluster
     return leave, enter, target
 
 
 @kernel
-def apply_moves(X, movers, count, labels, centers, sizes, upper, lower, drift):
-    """Move each row that still wants to; returns the number of moves and the new `shrink`."""
+def apply_moves(X, w, movers, count, labels, centers, sizes, upper, lower, drift):
+    """Move each row that still wants to; returns the number of moves and the new `shrink`.
+
+    A row of weight w counts as w moves.
+    """
     k, d = centers.shape
     smallest = sizes.copy()
     largest = sizes.copy()
     drift[:] = 0.0
-    moves = 0
+    moves = 0 if w is None else 0.0
     for m in range(count):
         i = movers[m]
         c = labels[i]
-        if sizes[c] == 1:
+        amount = 1 if w is None else w[i]
+        if (sizes[c] == 1) if w is None else (sizes[c] <= amount * _ALONE):
             continue
-        leave, enter, target = _best_move(X[i], c, centers, sizes)
+        one = 1.0 if w is None else min(1.0, amount)
+        leave, enter, target = _best_move(X[i], one, c, centers, sizes)
         if leave - enter <= _LEAST_GAIN * leave:
             continue
-        sizes[c] -= 1
-        sizes[target] += 1
+        sizes[c] -= amount
+        sizes[target] += amount
         smallest[c] = min(smallest[c], sizes[c])
         largest[target] = max(largest[target], sizes[target])
         away = toward = 0.0
         for j in range(d):
             t = (X[i, j] - centers[c, j]) / sizes[c]
+            if w is not None:
+                t *= amount
             centers[c, j] -= t
             away += t * t
             t = (X[i, j] - centers[target, j]) / sizes[target]
+            if w is not None:
+                t *= amount
             centers[target, j] += t
             toward += t * t
         drift[c] += math.sqrt(away)
@@ -156,7 +183,7 @@ def apply_moves(X, movers, count, labels, centers, sizes, upper, lower, drift):
         labels[i] = target
         upper[i] = np.inf  # weighed again in the next sweep
         lower[i] = 0.0
-        moves += 1
+        moves += amount
     shrink = 1.0
     for c in range(k):
         if smallest[c] < largest[c]:
@@ -165,12 +192,12 @@ def apply_moves(X, movers, count, labels, centers, sizes, upper, lower, drift):
 
 
 @kernel
-def start(X, labels, old, old_sizes, centers, sizes, drift):
+def start(X, w, labels, old, old_sizes, centers, sizes, drift):
     """Write centroids and sizes of `labels`, and how far they are from `old`, where bounds hold.
 
     Returns the `shrink` that goes with `drift`.
     """
-    centroids(X, labels, centers, sizes)
+    weighted_centroids(X, w, labels, centers, sizes)
     shrink = 1.0
     for c in range(old.shape[0]):
         square = 0.0
@@ -184,17 +211,19 @@ def start(X, labels, old, old_sizes, centers, sizes, drift):
 
 
 @kernel
-def descend(X, labels, centers, sizes, upper, lower, drift, shrink, enough, max_sweeps):
+def descend(X, w, labels, centers, sizes, upper, lower, drift, shrink, enough, max_sweeps):
     """Sweep until at most `enough` rows move; returns the inertia, moves left and `shrink`.
 
     The bounds stay good for another call.
     """
     movers = np.empty(X.shape[0], np.int64)
-    moves = 0
+    moves = 0 if w is None else 0.0
     for _ in range(max_sweeps):
-        found = scan(X, labels, centers, sizes, upper, lower, drift, shrink, movers)
-        moves, shrink = apply_moves(X, movers, found, labels, centers, sizes, upper, lower, drift)
+        found = scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers)
+        moves, shrink = apply_moves(
+            X, w, movers, found, labels, centers, sizes, upper, lower, drift
+        )
         if moves <= enough:
             break
-    centroids(X, labels, centers, sizes)  # without the rounding errors of the moves
-    return sum_of_squares(X, labels, centers), moves, shrink
+    weighted_centroids(X, w, labels, centers, sizes)  # without the rounding errors of the moves
+    return sum_of_squares(X, w, labels, centers), moves, shrink

@@ -1,4 +1,8 @@
-"""Nearest centres, centroids and sums of squares."""
+"""Nearest centres, centroids and sums of squares.
+
+Here as in `hartigan` and `steps`, `w` holds the weights of the rows, or is None: every row counts
+once then. Numba compiles the two apart, and what is said of weights is not there without them.
+"""
 
 import numpy as np
 
@@ -54,6 +58,31 @@ def centroids(X, labels, centers, sizes):
 
 
 @kernel
+def add_weighted(X, w, labels, sizes, sums):
+    """Add rows times their weights, and the weights, to those of their clusters."""
+    for i in range(X.shape[0]):
+        c = labels[i]
+        sizes[c] += w[i]
+        for j in range(X.shape[1]):
+            sums[c, j] += w[i] * X[i, j]
+
+
+@kernel
+def weighted_centroids(X, w, labels, centers, sizes):
+    """Do what `centroids` does where rows may have weights."""
+    if w is None:
+        centroids(X, labels, centers, sizes)
+        return
+    centers[:] = 0.0
+    sizes[:] = 0.0
+    add_weighted(X, w, labels, sizes, centers)
+    for c in range(centers.shape[0]):
+        if sizes[c] > 0.0:
+            for j in range(X.shape[1]):
+                centers[c, j] /= sizes[c]
+
+
+@kernel
 def add_rows(whole, labels, sizes, sums):
     """Add whole numbers that stand for rows, and their count, to those of their clusters."""
     for i in range(whole.shape[0]):
@@ -64,7 +93,7 @@ def add_rows(whole, labels, sizes, sums):
 
 
 @kernel
-def sum_of_squares(X, labels, centers):
+def sum_of_squares(X, w, labels, centers):
     """Sum of squared distances of the rows to the centres they are labelled with.
 
     Summed block by block, so that the sum is the same when blocks are done one at a time.
@@ -74,8 +103,15 @@ def sum_of_squares(X, labels, centers):
         part = 0.0
         for i in range(first, min(first + BLOCK, X.shape[0])):
             c = labels[i]
-            for j in range(X.shape[1]):
-                t = X[i, j] - centers[c, j]
-                part += t * t
+            if w is None:
+                for j in range(X.shape[1]):
+                    t = X[i, j] - centers[c, j]
+                    part += t * t
+            else:
+                square = 0.0
+                for j in range(X.shape[1]):
+                    t = X[i, j] - centers[c, j]
+                    square += t * t
+                part += w[i] * square
         total += part
     return total

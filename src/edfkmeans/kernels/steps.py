@@ -10,10 +10,11 @@ from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 
 @kernel
-def weigh(X, centers, sizes, labels, own, enter, target):
+def weigh(X, w, centers, sizes, labels, own, enter, target):
     """Nearest centre of each row, its squared distance, and the cheapest other cluster to enter.
 
-    ``enter = min over l != labels of n_l / (n_l + 1) |x - mu_l|^2``, reached at `target`.
+    ``enter = min over l != labels of n_l / (n_l + 1) |x - mu_l|^2``, reached at `target`; with
+    weights as in `hartigan`.
     """
     n, d = X.shape
     k = centers.shape[0]
@@ -40,6 +41,8 @@ def weigh(X, centers, sizes, labels, own, enter, target):
         for c in range(k):
             weight = sizes[c] / (sizes[c] + 1.0)
             for p in range(TILE):
+                if w is not None:
+                    weight = sizes[c] / (sizes[c] + min(1.0, w[rows[min(p, count - 1)]]))
                 price = weight * distances[c, p]
                 cheaper = (price < other[p]) & (label[p] != c)
                 other[p] = price if cheaper else other[p]
@@ -52,17 +55,17 @@ def weigh(X, centers, sizes, labels, own, enter, target):
 
 
 @kernel
-def draw(weights, uniforms, drawn):
-    """Draw rows with probability proportional to `weights`, one for each (sorted) uniform."""
+def draw(shares, w, uniforms, drawn):
+    """Draw rows with probability proportional to `shares`, one for each (sorted) uniform."""
     total = 0.0
-    for i in range(weights.shape[0]):
-        total += weights[i]
+    for i in range(shares.shape[0]):
+        total += shares[i] if w is None else w[i] * shares[i]
     cumulated = 0.0
     t = last = 0
-    for i in range(weights.shape[0]):
-        if weights[i] > 0.0:
+    for i in range(shares.shape[0]):
+        if shares[i] > 0.0:
             last = i
-            cumulated += weights[i]
+            cumulated += shares[i] if w is None else w[i] * shares[i]
             while t < drawn.shape[0] and cumulated > uniforms[t] * total:
                 drawn[t] = i
                 t += 1
@@ -72,7 +75,7 @@ def draw(weights, uniforms, drawn):
 
 
 @kernel
-def gains(X, own, points, gain):
+def gains(X, w, own, points, gain):
     """How much the sum of squares falls at once when a centre is put on each of the points."""
     n, d = X.shape
     tile = np.empty((d, TILE))
@@ -88,7 +91,10 @@ def gains(X, own, points, gain):
             tile_distances(tile, points[t], distance)
             saved = 0.0
             for p in range(count):
-                saved += max(0.0, own[first + p] - distance[p])
+                if w is None:
+                    saved += max(0.0, own[first + p] - distance[p])
+                else:
+                    saved += w[first + p] * max(0.0, own[first + p] - distance[p])
             gain[t] += saved
 
 
@@ -104,10 +110,10 @@ def approach(X, point, own):
 
 
 @kernel
-def insert(X, row, k, base_labels, own, enter, labels, upper, lower):
+def insert(X, w, row, k, base_labels, own, enter, labels, upper, lower):
     """Put centre k on a row: it takes the rows it is nearer to; writes labels and bounds."""
     n, d = X.shape
-    taken = 0
+    taken = 0 if w is None else 0.0
     for i in range(n):
         square = 0.0
         for j in range(d):
@@ -117,7 +123,7 @@ def insert(X, row, k, base_labels, own, enter, labels, upper, lower):
             labels[i] = k
             upper[i] = np.inf
             lower[i] = 0.0
-            taken += 1
+            taken += 1 if w is None else w[i]
         else:
             labels[i] = base_labels[i]
             upper[i] = math.sqrt(own[i]) * (1.0 + 1e-6)
@@ -145,8 +151,11 @@ def remove(r, last, base_labels, own, enter, target, labels, upper, lower):
 
 
 @kernel
-def removal_costs(labels, own, enter, costs):
+def removal_costs(w, labels, own, enter, costs):
     """How much the sum of squares rises at once when each cluster is dissolved."""
     costs[:] = 0.0
     for i in range(labels.shape[0]):
-        costs[labels[i]] += enter[i] - own[i]
+        if w is None:
+            costs[labels[i]] += enter[i] - own[i]
+        else:
+            costs[labels[i]] += w[i] * (enter[i] - own[i])

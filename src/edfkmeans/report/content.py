@@ -55,7 +55,7 @@ def content(
             if name in selection.table
         },
         "labels": {name: " – ".join(filter(None, words)) for name, words in MEASURES.items()},
-        "sizes": [path.sizes(k).tolist() for k in ks],
+        "sizes": [path.sizes(k).round(1).tolist() for k in ks],
         "columns": [names[j] for j in columns],
         "hidden": len(names) - len(columns),
         "centers": [],
@@ -89,7 +89,7 @@ def _telling_columns(selection: Selection, values: Values | None) -> list[int]:
     if values is None or selection.k == 1:
         telling = spread(path)
     else:
-        telling = explained(path, selection.k, values)
+        telling = explained(path, selection.k, path.as_counted(values))
     return sorted(np.argsort(-telling, kind="stable")[:SHOWN_COLUMNS].tolist())
 
 
@@ -102,11 +102,13 @@ def _differences(
 ) -> list[dict[str, Any]]:
     """Tell for every k what the clusters are like, and draw the columns that tell most."""
     path, found = selection.path, []
+    values = path.as_counted(values)
     for k in range(1, selection.k_max + 1):
         parts = explained(path, k, values)[columns]
         first = np.argsort(-parts, kind="stable")[:DRAWN_COLUMNS].tolist()
         drawn = [columns[j] for j in first]
-        spreads = quantiles(values[:, drawn], path.labels(k), k, LEVELS)
+        labels = path.as_counted(path.labels(k))
+        spreads = quantiles(values[:, drawn], labels, k, LEVELS)
         flat = spreads.reshape(-1, len(drawn))
         low, high = flat.min(axis=0), flat.max(axis=0)
         ticks = restored(np.array([low, (low + high) / 2, high]), drawn, values, restore)

@@ -91,9 +91,9 @@ def write_report(
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
     if ids is None:
-        ids = range(1, selection.path.n_samples + 1)
-    if len(ids) != selection.path.n_samples:
-        raise ValueError(f"ids has {len(ids)} entries, but X has {selection.path.n_samples} rows.")
+        ids = range(1, selection.path.n_rows + 1)
+    if len(ids) != selection.path.n_rows:
+        raise ValueError(f"ids has {len(ids)} entries, but X has {selection.path.n_rows} rows.")
     if soundness is None:
         ks = worth_a_look(selection)
         soundness = {}
@@ -103,7 +103,7 @@ def write_report(
         "page",
         title=title,
         selection=selection,
-        n_rows=n_rows or selection.path.n_samples,
+        n_rows=n_rows or selection.path.n_rows,
         n_resamples=N_RESAMPLES,
         sure=_sure(selection),
         shares=_shares(selection),

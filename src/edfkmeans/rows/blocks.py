@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.rows.labels import Labels
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Floats, Units, Values
 
 Task = Callable[["Block"], Any]
 """Called with every block; what it returns can be added up, or is one value for each row."""
@@ -76,16 +76,25 @@ class Block:
     room : Room
     beside : ndarray of shape (n_rows, n_further)
         Columns that stand beside those of X.
+    weights : ndarray of shape (n_rows,), or None
+        How many rows each row stands for; None where each is one.
     """
 
     def __init__(
-        self, rows: slice, values: Values, units: Units, room: Room, beside: Any = None
+        self,
+        rows: slice,
+        values: Values,
+        units: Units,
+        room: Room,
+        beside: Any = None,
+        weights: Floats | None = None,
     ) -> None:
         self.rows = rows
         self.values = values
         self.units = units
         self.room = room
         self.beside = beside
+        self.weights = weights
         self._labels: dict[int, Labels] = {}
         self._whole: Any = None
 
@@ -118,7 +127,7 @@ class Block:
         return self._labels[key]
 
 
-def blocks_of(raw: Values, units: Units) -> Iterator[Block]:
+def blocks_of(raw: Values, units: Units, weights: Floats | None = None) -> Iterator[Block]:
     """Go through a chunk of X block by block; columns beyond those of X stand beside them."""
     d = len(units.mean)
     own: Any = np.ascontiguousarray(raw[:, :d])
@@ -127,13 +136,16 @@ def blocks_of(raw: Values, units: Units) -> Iterator[Block]:
         shape = (rows.stop - rows.start, d)
         values = room.array("values", shape, raw.dtype)
         units.fill(own[rows], values, room.array("doubles", shape))
-        yield Block(rows, values, units, room, raw[rows, d:])
+        own_weights = None if weights is None else weights[rows]
+        yield Block(rows, values, units, room, raw[rows, d:], own_weights)
 
 
-def chunk_sums(raw: Values, units: Units, tasks: Sequence[Task]) -> list[Any]:
+def chunk_sums(
+    raw: Values, units: Units, tasks: Sequence[Task], weights: Floats | None = None
+) -> list[Any]:
     """Add up what every task makes of the blocks of a chunk; None where there are no rows."""
     sums: list[Any] = [None] * len(tasks)
-    for block in blocks_of(raw, units):
+    for block in blocks_of(raw, units, weights):
         sums = add_results(sums, [task(block) for task in tasks])
     return sums
 

@@ -25,10 +25,10 @@ _TO_MEMORY = {
 }
 
 
-def check_rows(n: int, n_min: int = 2) -> None:
+def check_rows(n: int, n_min: int = 2, of: str = "rows") -> None:
     """Refuse too few rows."""
     if n < n_min:
-        raise ValueError(f"n_samples={n}, but at least {n_min} rows are needed. Give more rows.")
+        raise ValueError(f"n_samples={n}, but at least {n_min} {of} are needed. Give more rows.")
 
 
 def check_numeric(X: Any) -> Values:

@@ -5,10 +5,11 @@ standardised before; scales that differ are the exception.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from edfkmeans.rows.arguments import some
 from edfkmeans.rows.shapes import Shape, shape_of, some_rows
@@ -48,6 +49,12 @@ class Finding:
     columns: tuple[int, ...]
     beside: tuple[int, ...] = ()
     figures: tuple[float, ...] = ()
+
+    def of_rows(self, numbers: npt.NDArray[np.int64]) -> "Finding":
+        """Return it for the table of which the rows that were looked at have these numbers."""
+        if self.kind != "far":
+            return self
+        return replace(self, beside=tuple(int(numbers[row]) for row in self.beside))
 
     def text(self, names: Sequence[str], row_name: Callable[[int], str]) -> str:
         """Say what it is and what it does to the answer."""

@@ -48,6 +48,12 @@ def without_noise(labels: Any, n: int, name: str) -> Any:
     return ~noise
 
 
+def size_text(size: float, thousands: str = ",") -> str:
+    """Write the size of a cluster, which is no whole number where rows have importances."""
+    digits = 0 if float(size).is_integer() else 1
+    return f"{size:{thousands}.{digits}f}"
+
+
 def check_length(shape: tuple[int, ...], n: int, name: str) -> None:
     """Refuse labels that are not one for each row."""
     if shape != (n,):

@@ -61,8 +61,8 @@ class Look:
     sample: list[Values]
 
     @classmethod
-    def at(cls, raw: Values, place: Place) -> "Look":
-        """Look at a chunk."""
+    def at(cls, raw: Values, place: Place, weights: Floats | None = None) -> "Look":
+        """Look at a chunk; rows of weight 0 do not widen the bounds."""
         if len(raw) != place.size:
             raise ValueError(f"it holds {len(raw)} rows, but {place.size} were announced")
         d = raw.shape[1]
@@ -72,6 +72,9 @@ class Look:
             low, high = (end(raw, axis=0).astype(np.float64) for end in (np.min, np.max))
             # NaN goes through to the ends.
             bad = None if np.isfinite([low, high]).all() else find_bad(raw)
+            if weights is not None and bad is None:
+                count = raw[weights > 0].astype(np.float64)
+                low, high = count.min(axis=0, initial=np.inf), count.max(axis=0, initial=-np.inf)
         if bad is not None:
             where = "counted from 0"
             if place.number is not None:

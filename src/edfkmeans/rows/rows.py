@@ -10,6 +10,7 @@ import pandas as pd
 from edfkmeans.rows.blocks import Assignment, Task
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.weights import Spread
 
 
 class Rows(ABC):
@@ -34,11 +35,22 @@ class Rows(ABC):
     units: Units
     place: ClassVar[str]
     seed: int
+    whole: bool = True
+    """Whether rows are counted in whole numbers; not so where they have importances."""
+    spread: Spread | None = None
+    """How rows that stand for several go back to those of X; None where each stands for itself."""
+    absent: Values | None = None
+    """Rows of X that count for nothing, as they have weight 0, in the units of the others."""
 
     @property
     @abstractmethod
     def n_samples(self) -> int:
         """Number of rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of X, of which each may stand for several."""
+        return self.n_samples
 
     @property
     def n_features(self) -> int:
@@ -54,6 +66,19 @@ class Rows(ABC):
     def quick(self) -> "Quick | None":
         """The sample where it is worked on fastest; None where that is in memory."""
         return None
+
+    @property
+    def points(self) -> tuple[Values, Floats | None]:
+        """The rows in memory that fits are made from, and their weights, if they have any."""
+        return self.sample.values, None
+
+    @property
+    def inertia(self) -> float:
+        """Sum of squares of these rows about the column means: the inertia of one cluster."""
+        values, weights = self.points
+        if weights is not None:
+            return float(np.einsum("i,ij,ij->", weights, values, values))
+        return float(np.einsum("ij,ij->", values, values, dtype=np.float64))
 
     @property
     def looked_at(self) -> str:
@@ -133,8 +158,3 @@ class Sample(Rows):
     def sample(self) -> "Sample":
         """The rows themselves."""
         return self
-
-    @property
-    def inertia(self) -> float:
-        """Sum of squares about the column means: the inertia of one cluster."""
-        return float(np.einsum("ij,ij->", self.values, self.values, dtype=np.float64))

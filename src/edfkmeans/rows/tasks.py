@@ -5,6 +5,7 @@ read off what is wanted instead, and hand over the same.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from edfkmeans._choices import Count
 from edfkmeans.kernels import envelope, jumps, lloyd
 from edfkmeans.rows.blocks import Assignment, Block
-from edfkmeans.rows.labels import Sizes
+from edfkmeans.rows.labels import Labels, Sizes
 from edfkmeans.rows.units import Floats
 
 # Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
@@ -27,8 +28,8 @@ HALF = 30
 class Sums:
     """What blocks add to a fit: rows, their totals, and squares about the old centres."""
 
-    sizes: Sizes
-    totals: npt.NDArray[np.int64]
+    sizes: Any
+    totals: npt.NDArray[Any]
     inertia: float
 
     def __add__(self, other: "Sums") -> "Sums":
@@ -38,7 +39,9 @@ class Sums:
 
     @property
     def means(self) -> Floats:
-        """Centroids from sums of whole numbers, rounded once."""
+        """Centroids from sums of whole numbers, rounded once; with weights, of any numbers."""
+        if self.totals.ndim == 2:
+            return np.asarray(self.totals / self.sizes[:, None])
         exact = self.totals[0].astype(object) * 2**HALF + self.totals[1].astype(object)
         count = self.sizes.astype(object)[:, None]
         return np.asarray(exact / (count * 2**UNIT), np.float64)
@@ -55,19 +58,31 @@ class Tally:
         """Add up the rows of a block."""
         k, d = self.centers.shape
         labels = block.labels(self.assignment)
+        if block.weights is not None:
+            return self._weighted(block, labels, block.weights)
         sizes: Sizes = np.zeros(k, np.int64)
         sums = np.zeros((k, d), np.int64)
         lloyd.add_rows(block.whole(2.0**UNIT), labels, sizes, sums)
-        inertia = lloyd.sum_of_squares(block.values, labels, self.centers)
+        inertia = lloyd.sum_of_squares(block.values, None, labels, self.centers)
         totals = np.empty((2, k, d), np.int64)
         np.right_shift(sums, HALF, out=totals[0])
         np.bitwise_and(sums, 2**HALF - 1, out=totals[1])
+        return Sums(sizes, totals, inertia)
+
+    def _weighted(self, block: Block, labels: Labels, weights: Floats) -> Sums:
+        """Add up rows times their weights, which would not fit into whole numbers."""
+        k, d = self.centers.shape
+        sizes, totals = np.zeros(k), np.zeros((k, d))
+        lloyd.add_weighted(block.values, weights, labels, sizes, totals)
+        inertia = lloyd.sum_of_squares(block.values, weights, labels, self.centers)
         return Sums(sizes, totals, inertia)
 
 
 def products(block: Block) -> Floats:
     """Sum the products of every two columns."""
     values = block.doubles()
+    if block.weights is not None:
+        return np.asarray((values.T * block.weights) @ values)
     return np.asarray(values.T @ values)
 
 
@@ -96,8 +111,12 @@ class Terms:
             jumps.paper_terms(*fitted, *noise, terms)
         else:
             envelope.exact_terms(*fitted, *noise, self.reach, terms)
+        if self.sizes.dtype.kind == "f":
+            # Importances: a cluster that weighs no more than one row is one that stays.
+            terms[self.sizes[labels] <= 1] = 0.0
         return terms
 
     def sum(self, block: Block) -> float:
         """Add the rows' parts up."""
-        return float(self(block).sum())
+        terms = self(block)
+        return float(terms.sum() if block.weights is None else block.weights @ terms)

@@ -33,15 +33,15 @@ class Units:
     """Which columns vary. A constant one says nothing about clusters and is not counted."""
 
     @classmethod
-    def of(cls, raw: Values, low: Floats, high: Floats) -> "Units":
+    def of(cls, raw: Values, low: Floats, high: Floats, weights: Floats | None = None) -> "Units":
         """Centre at the mean of some rows; `low` and `high` bound the columns of all rows."""
         constant = low == high
         sizes = np.maximum(np.abs(low), np.abs(high))
         # A constant column plays no part, but must not leave the range of a float either.
         unit = _power_of_two(sizes.max(initial=0.0, where=~constant))
         unit = max(unit, _power_of_two(sizes.max()) * 2.0**-1000)
-        mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(raw.shape[1])))
-        rest = np.where(constant, 0.0, _mean(raw, unit, mean))
+        mean = np.where(constant, low / unit, _mean(raw, unit, np.zeros(raw.shape[1]), weights))
+        rest = np.where(constant, 0.0, _mean(raw, unit, mean, weights))
         shrink = _power_of_two(max((high / unit - mean).max(), (mean - low / unit).max()))
         return cls(unit, mean, rest, shrink, ~constant)
 
@@ -86,12 +86,13 @@ class Units:
             return np.multiply(np.multiply(squares, self.scale, dtype=np.float64), self.scale)
 
 
-def _mean(raw: Values, unit: float, about: Floats) -> Floats:
+def _mean(raw: Values, unit: float, about: Floats, weights: Floats | None) -> Floats:
     """Column means of ``raw / unit - about``, without a copy of the whole."""
     total = np.zeros(raw.shape[1])
     for rows in _row_blocks(len(raw)):
-        total += (np.divide(raw[rows], unit, dtype=np.float64) - about).sum(axis=0)
-    return total / len(raw)
+        part = np.divide(raw[rows], unit, dtype=np.float64) - about
+        total += part.sum(axis=0) if weights is None else weights[rows] @ part
+    return total / (len(raw) if weights is None else weights.sum())
 
 
 def _row_blocks(n: int) -> Iterator[slice]:

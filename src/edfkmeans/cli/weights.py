@@ -1,0 +1,36 @@
+"""The weights of the rows of a file."""
+
+import numpy as np
+import pandas as pd
+
+from edfkmeans._choices import Missing, Scale
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.rows.arguments import some
+from edfkmeans.rows.units import Floats
+
+
+def weights_in(
+    column: pd.Series, scale: Scale, missing: Missing | None, source: str, told: list[str]
+) -> Floats:
+    """Return a column as weights, or refuse it, and what knows no weights beside it."""
+    if scale == "robust" or missing in ("mean", "median"):
+        option, other = "--scale robust", "--scale standard"
+        if scale != "robust":
+            option, other = f"--missing {missing}", "--missing drop"
+        raise BadFileError(f"{option} knows no weights. Use {other}, or leave --weights out.")
+    weights = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
+    bad = ~((weights >= 0) & np.isfinite(weights))
+    if bad.any():
+        values = some([str(value) for value in column[bad]], 3)
+        raise BadFileError(
+            f"--weights {str(column.name)!r}: {int(bad.sum())} of {len(column)} values of {source} "
+            f"are no weights: {values}. Weights are numbers, 0 or more: correct them, or give such "
+            "rows weight 0."
+        )
+    if not weights.any():
+        raise BadFileError(f"--weights {str(column.name)!r} is 0 in every row of {source}.")
+    if (weights == np.floor(weights)).all():
+        told.append(f"Rows count as often as {str(column.name)!r} says: {weights.sum():,.0f} rows.")
+    else:
+        told.append(f"Rows have the importances in {str(column.name)!r} (--weights).")
+    return np.asarray(weights)

@@ -1,0 +1,63 @@
+"""Repeats: rows that are equal are held once, where that saves work."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from edfkmeans.rows.units import Values
+from edfkmeans.rows.weights import Numbers
+
+# Rows: of fewer, not much is saved.
+LEAST = 20_000
+# Part of all rows: with more different ones than this, all are held.
+_FEW = 0.25
+# Rows that are looked at first, and the part of them that must be repeats for a look at all.
+_GLANCE, _SOME = 2048, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Which rows are equal.
+
+    Attributes
+    ----------
+    first : ndarray of shape (n_different,)
+        The first row of every kind.
+    back : ndarray of shape (n_rows,)
+        The kind of every row; kinds are numbered by their first rows.
+    """
+
+    first: Numbers
+    back: Numbers
+
+
+def find_repeats(raw: Values) -> Repeats | None:
+    """Find equal rows; None where they are too few, or all rows are too few, to save much."""
+    n = len(raw)
+    if n < LEAST:
+        return None
+    glance = _digests(raw[:: -(-n // _GLANCE)])
+    if len(np.unique(glance)) > (1 - _SOME) * len(glance):
+        return None
+    back, kinds = pd.factorize(_digests(raw))
+    if len(kinds) > _FEW * n:
+        return None
+    first = np.full(len(kinds), n)
+    np.minimum.at(first, back, np.arange(n))
+    # Two rows may share a digest and not be equal; it is rare enough that all are held then.
+    return Repeats(first, back) if (raw[first][back] == raw).all() else None
+
+
+def _digests(raw: Values) -> npt.NDArray[np.uint64]:
+    """Return a number for every row, the same for equal rows."""
+    plain: Any = np.add(raw, 0, dtype=raw.dtype, order="C")  # turns -0.0 into 0.0
+    bits = plain.view(f"u{raw.dtype.itemsize}").astype(np.uint64)
+    digest = np.zeros(len(raw), np.uint64)
+    for column in bits.T:
+        digest ^= column
+        digest *= np.uint64(0x9E3779B97F4A7C15)
+        digest ^= digest >> np.uint64(29)
+    return digest

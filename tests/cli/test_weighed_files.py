@@ -1,0 +1,73 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from conftest import blobs
+from edfkmeans.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A file with three clear groups and a count for each row, some 0."""
+    X, _ = blobs(3, n=30)
+    frame = pd.DataFrame(X, columns=["height", "weight", "age"])
+    frame["times"] = np.random.default_rng(0).integers(0, 4, len(frame))
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def test_a_file_with_counts_is_the_file_with_repeated_rows(table, tmp_path):
+    frame = pd.read_csv(table)
+    repeated = frame.loc[frame.index.repeat(frame["times"])].drop(columns="times")
+    repeated.to_csv(tmp_path / "repeated.csv", index=False)
+    found = []
+    for file, options in ((table, ["--weights", "times"]), (tmp_path / "repeated.csv", [])):
+        made = [tmp_path / f"{file.stem}.{end}" for end in ("json", "html", "labels.csv")]
+        done = run(
+            "select", file, *options, "--k-max", 5, "--jobs", 1, "--json", made[0], "--report",
+            made[1], "--labels", made[2],
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        found.append((json.loads(made[0].read_text(encoding="utf-8")), pd.read_csv(made[2])))
+    (one, labels), (other, whole) = found
+    assert (one["k"], one["sizes"], one["n_samples"]) == (3, other["sizes"], other["n_samples"])
+    np.testing.assert_allclose(one["centers"], other["centers"], rtol=1e-8)
+    for line, same in zip(one["table"], other["table"], strict=True):
+        assert line["bic"] == pytest.approx(same["bic"], rel=1e-8)
+    assert len(labels) == len(frame)
+    assert labels["cluster"].repeat(frame["times"]).tolist() == whole["cluster"].tolist()
+
+
+def test_compare_with_importances(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame["times"] += 0.5
+    frame.to_csv(table, index=False)
+    done = run("compare", table, "--weights", "times", "--criterion", "bic", "--k-max", 4)
+    assert done.exit_code == 0, done.output
+    assert "importances" in done.output
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--weights", "tims"], "Did you mean 'times'"),
+        (["--weights", "age", "--scale", "none"], "are no weights"),
+        (["--weights", "times", "--scale", "robust"], "--scale robust knows no weights"),
+        (["--weights", "times", "--missing", "mean"], "--missing mean knows no weights"),
+        (["--weights", "times", "--engine", "arrow"], "--weights is for rows in memory"),
+    ],
+)
+def test_what_cannot_be_weighed(options, said, table):
+    frame = pd.read_csv(table)
+    frame["age"] -= 100
+    frame.to_csv(table, index=False)
+    done = run("select", table, *options)
+    assert done.exit_code == 2
+    assert said in done.output.replace("\n", " ")

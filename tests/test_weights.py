@@ -1,0 +1,355 @@
+"""Weights: whole ones are repeats, equal importances nothing; every engine; repeats held once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+
+import naive
+from conftest import blobs
+from edfkmeans import EDFKMeans, KMeansPath, compare, degrees_of_freedom, fit_path, score, select_k
+from edfkmeans.engines import cuda
+from edfkmeans.engines._cuda_place import OnDevice
+from edfkmeans.engines.memory import open_rows
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.descent import fit_from_centers
+from edfkmeans.fits.fit import fit_of_labels
+from edfkmeans.rows import look, repeats
+from edfkmeans.rows.weights import Tally, Weighing
+
+few = settings(max_examples=5)
+
+
+@st.composite
+def weighted(draw, least=12, most=40):
+    """Rows with some structure, labels for 3 clusters and a pilot of 6, and whole weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(least, most)), draw(st.integers(1, 3))
+    X = rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, n)[:, None]
+    labels = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+    pilot = np.concatenate([np.arange(6), rng.integers(0, 6, n - 6)])
+    return X, labels, pilot, rng.integers(1, 5, n)
+
+
+def importances(w):
+    """Turn counts into weights that say the same of how rows compare."""
+    return w * 0.37
+
+
+def same(found, expected, rel=1e-9):
+    scale = np.nanmax(np.abs(np.asarray(expected, float)))
+    np.testing.assert_allclose(found, expected, rtol=rel, atol=rel * scale)
+
+
+@given(weighted())
+def test_fits_of_labels_equal_loops(case):
+    X, labels, _, w = case
+    for weights in (w.astype(float), importances(w)):
+        fit = fit_of_labels(X, labels.astype(np.int32), 3, weights)
+        same(fit.centers, naive.weighted_centroids(X, labels, weights))
+        same(fit.sizes, naive.weighted_sizes(labels, weights))
+        same(fit.inertia, naive.weighted_inertia(X, labels, weights))
+
+
+@few
+@given(weighted(most=20), st.booleans())
+def test_a_descent_ends_in_an_optimum(case, whole):
+    X, _, _, w = case
+    weights = w.astype(float) if whole else importances(w)
+    fit = fit_from_centers(X, X[:4], Threads(1), weights=weights)
+    assert naive.is_weighted_optimum(X, fit.labels, list(weights))
+    same(fit.centers, naive.weighted_centroids(X, fit.labels, weights))
+
+
+@given(weighted())
+def test_degrees_of_freedom_equal_loops(case):
+    X, labels, pilot, w = case
+    scaled = w / w.mean()
+    for given_weights, weights in ((w, w), (importances(w), scaled)):
+        found = degrees_of_freedom(X, labels, pilot, sample_weight=given_weights)
+        # Importances are a count only where all are equal.
+        same(found.excess, naive.weighted_excess(X, labels, pilot, list(weights)), rel=1e-7)
+
+
+@pytest.mark.parametrize("method", ["paper", "exact"])
+@given(case=weighted())
+def test_degrees_of_freedom_of_repeats(method, case):
+    X, labels, pilot, w = case
+    found = degrees_of_freedom(X, labels, pilot, method=method, sample_weight=w)
+    whole = degrees_of_freedom(*(np.repeat(each, w, axis=0) for each in case[:3]), method=method)
+    same(found.total, whole.total)
+    same(np.repeat(found.per_point, w), whole.per_point)
+
+
+@few
+@given(weighted(least=20))
+def test_bootstrap_of_repeats(case):
+    X, labels, pilot, w = case
+    how = {"method": "bootstrap", "random_state": 0, "precision": 0.5}
+    found = degrees_of_freedom(X, labels, pilot, sample_weight=w, **how)
+    whole = degrees_of_freedom(*(np.repeat(each, w, axis=0) for each in case[:3]), **how)
+    same([found.total, found.error], [whole.total, whole.error], rel=1e-7)
+    with pytest.raises(ValueError, match="must be whole numbers"):
+        degrees_of_freedom(X, labels, pilot, sample_weight=importances(w), **how)
+
+
+@few
+@given(weighted(least=25), st.integers(0, 9), st.sampled_from(["best", "paper"]))
+def test_fits_of_repeats(case, seed, fits):
+    X, _, _, w = case
+    w[::7] = 0  # rows that are not there
+    found = fit_path(X, 6, fits=fits, random_state=seed, n_jobs=1, sample_weight=w)
+    whole = fit_path(np.repeat(X, w, axis=0), 6, fits=fits, random_state=seed, n_jobs=1)
+    same(found.inertia, whole.inertia)
+    assert (found.n_samples, found.n_rows) == (w.sum(), len(X))
+    for k in range(1, 8):
+        assert found.sizes(k).tolist() == whole.sizes(k).tolist()
+        same(found.centers(k), whole.centers(k))
+        assert np.repeat(found.labels(k), w).tolist() == whole.labels(k).tolist()
+        away = ((X[:, None] - found.centers(k)) ** 2).sum(axis=2)
+        assert (away.argmin(axis=1) == found.labels(k))[w == 0].all()
+
+
+@few
+@given(weighted(least=30, most=50), st.sampled_from(["judge", "combined", "paper", "naive"]))
+def test_choice_of_repeats(case, method):
+    X, _, _, w = case
+    found = select_k(X, 5, method=method, random_state=0, n_jobs=1, sample_weight=w)
+    whole = select_k(np.repeat(X, w, axis=0), 5, method=method, random_state=0, n_jobs=1)
+    told = [name for name in ("agreement", "near") if name in whole.table]
+    same(found.table.drop(columns=told), whole.table.drop(columns=told))
+    assert found.k == whole.k
+    same(np.repeat(found.ambiguity, w), whole.ambiguity, rel=1e-7)
+
+
+def test_every_criterion_of_repeats():
+    X, _ = blobs(3, n=15, d=2)
+    w = np.random.default_rng(0).integers(1, 4, len(X))
+    found = compare(X, k_max=5, random_state=0, n_jobs=1, sample_weight=w)
+    whole = compare(np.repeat(X, w, axis=0), k_max=5, random_state=0, n_jobs=1)
+    assert found.table["k"].tolist() == whole.table["k"].tolist()
+    for name, curve in whole.curves.items():
+        if name != "judge":  # its trees may turn on the last digit
+            same(found.curves[name].values, curve.values)
+
+
+@few
+@given(weighted(least=30))
+def test_scores_of_repeats(case):
+    X, labels, _, w = case
+    found = score(X, labels, random_state=0, n_jobs=1, sample_weight=w)
+    whole = score(np.repeat(X, w, axis=0), np.repeat(labels, w), random_state=0, n_jobs=1)
+    same(found["value"], whole["value"])
+
+
+@few
+@given(weighted(least=25), st.sampled_from([1, 1.0, 0.5, 3.7]))
+def test_weights_that_are_all_equal_change_nothing(case, weight):
+    X = case[0]
+    plain, found = (
+        select_k(X, 5, random_state=0, n_jobs=1, sample_weight=weights)
+        for weights in (None, np.full(len(X), weight))
+    )
+    np.testing.assert_array_equal(found.table, plain.table)
+    np.testing.assert_array_equal(found.labels, plain.labels)
+
+
+@few
+@given(weighted(least=25), st.floats(0.01, 100).filter(lambda f: f % 0.25))
+def test_only_how_importances_compare_matters(case, factor):
+    X, _, _, w = case
+    own = importances(w)
+    plain, found = (
+        select_k(X, 5, method="paper", random_state=0, n_jobs=1, sample_weight=weights)
+        for weights in (own, own * factor)
+    )
+    same(found.table, plain.table)
+    assert plain.path.n_samples == len(X)
+    same(plain.path.sizes(1), [len(X)])
+
+
+def test_given_clusterings_and_a_path_with_weights():
+    X, labels = blobs(3, n=20, d=2)
+    w = np.random.default_rng(1).integers(0, 4, len(X))
+    clusterings = {2: np.minimum(labels, 1), 3: labels, 4: labels + (np.arange(60) == 5) * 3}
+    w[[0, 5, 25]] = 2
+    found = KMeansPath.from_labels(X, clusterings, sample_weight=w)
+    repeated = {k: np.repeat(each, w) for k, each in clusterings.items()}
+    whole = KMeansPath.from_labels(np.repeat(X, w, axis=0), repeated)
+    same(found.inertia, whole.inertia)
+    # The path knows its weights.
+    one, other = (select_k(X, path=found, sample_weight=own, method="paper") for own in (None, w))
+    np.testing.assert_array_equal(one.table, other.table)
+    assert one.with_k(2, X).k == 2
+    with pytest.raises(ValueError, match="path was fitted to"):
+        select_k(X, path=found, sample_weight=w + 1)
+
+
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        (np.ones(4), r"sample_weight has shape \(4,\), but X has 60 rows"),
+        (np.ones((60, 1)), "Give one weight for each row"),
+        (np.r_[-1.0, np.ones(59)], "is -1.0 in row 0"),
+        (np.r_[np.ones(59), np.nan], "is nan in row 59"),
+        (np.zeros(60), "is zero in every row"),
+        (["a"] * 60, "not numbers"),
+        (np.full(60, 1e15), "Divide the weights by their mean"),
+    ],
+)
+def test_what_is_no_weight(weights, message):
+    X, _ = blobs(3, n=20)
+    with pytest.raises(ValueError, match=message):
+        fit_path(X, 3, sample_weight=weights)
+
+
+def test_copies_of_large_counts_and_of_importances(monkeypatch):
+    rng = np.random.default_rng(0)
+    w = rng.integers(1, 400, 500).astype(float)
+    monkeypatch.setattr(look, "SAMPLE", 8000)
+    weighing = Weighing.of(Tally.of(w))
+    counts = np.bincount(weighing.copies(w), minlength=500)
+    due = w * 8000 / w.sum()
+    assert (np.abs(counts - np.maximum(due, 1)) <= 1).all()
+    # Cut into parts, the copies are the same.
+    parts = [weighing.copies(w[:100]), 100 + weighing.copies(w[100:], w[:100].sum())]
+    np.testing.assert_array_equal(np.concatenate(parts), weighing.copies(w))
+    own = rng.uniform(0.1, 3, 300)
+    weighing = Weighing.of(Tally.of(own))
+    scaled = own * weighing.scale
+    assert scaled.sum() == pytest.approx(300)
+    counts = np.bincount(weighing.copies(scaled), minlength=300)
+    assert (np.abs(counts - scaled) < 1).all()
+    assert counts.sum() == 300
+
+
+def test_light_clusters_without_copies():
+    """A far row of tiny importance has a cluster, but no copy."""
+    X, _ = blobs(2, n=30, d=2)
+    X = np.vstack([X, [[500.0, 500.0]]])
+    w = np.r_[np.full(60, 1.0), 1e-3]
+    found = select_k(X, 4, random_state=0, n_jobs=1, sample_weight=w)
+    assert found.path.sizes(3).min() == pytest.approx(1e-3 * 61 / w.sum())
+    assert found.path.sample.sizes(3).min() >= 1
+
+
+def test_many_counts_are_remarked_on():
+    X, _ = blobs(3, n=20)
+    w = np.r_[np.full(30, 40), np.full(30, 20)]
+    found = select_k(X, 4, random_state=0, n_jobs=1, sample_weight=w)
+    assert any("divide them by their mean" in remark for remark in found.remarks)
+    w = w / w.mean()
+    found = select_k(X, 4, random_state=0, n_jobs=1, sample_weight=w)
+    assert not any("divide" in remark for remark in found.remarks)
+
+
+def test_rows_that_repeat_are_held_once(monkeypatch):
+    """The same fits as of the table with equal rows side by side, all else as it was."""
+    rng = np.random.default_rng(0)
+    different = rng.normal(size=(90, 2)) + 4 * rng.integers(0, 3, 90)[:, None]
+    X = np.repeat(different, rng.integers(5, 20, 90), axis=0)
+    plain = select_k(X, 6, random_state=0, n_jobs=1)
+    monkeypatch.setattr(repeats, "LEAST", 100)
+    found = select_k(X, 6, random_state=0, n_jobs=1)
+    assert found.path.spread is not None
+    assert len(found.path.spread.first) == 90
+    told = ["agreement", "near"]
+    same(found.table.drop(columns=told), plain.table.drop(columns=told))
+    assert found.labels.tolist() == plain.labels.tolist()
+    same(found.ambiguity, plain.ambiguity, rel=1e-7)
+    order = rng.permutation(len(X))
+    shuffled = fit_path(X[order], 6, random_state=0, n_jobs=1)
+    assert shuffled.labels(3).tolist() == plain.path.labels(3)[order].tolist()
+    assert select_k(X, path=found.path).with_k(2, X).labels.shape == (len(X),)
+    assert open_rows(rng.normal(size=(500, 2)), 0, 1, False, None, True).spread is None
+
+
+def test_equal_rows_with_zeros_of_both_signs():
+    X = np.tile([[0.0, 1.0], [-0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], (8000, 1))
+    found = repeats.find_repeats(X)
+    assert found.first.tolist() == [0, 2, 3]
+    assert found.back[:4].tolist() == [0, 0, 1, 2]
+
+
+def bring(engine, X):
+    if engine == "dask":
+        da = pytest.importorskip("dask.array")
+        return da.from_array(X, chunks=(40, X.shape[1]))
+    pa = pytest.importorskip("pyarrow")
+    ds = pytest.importorskip("pyarrow.dataset")
+    return ds.dataset(pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])}))
+
+
+@pytest.mark.parametrize("engine", ["dask", "arrow"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_elsewhere(engine, dtype):
+    X, labels = blobs(3, n=30, d=2)
+    X = X.astype(dtype)
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 4, len(X))
+    pilot = rng.integers(0, 8, len(X))
+    rel = 1e-9 if dtype == np.float64 else 1e-4
+    repeated = bring(engine, np.repeat(X, w, axis=0))
+    found = select_k(bring(engine, X), 5, random_state=0, n_jobs=1, sample_weight=w)
+    whole = select_k(repeated, 5, random_state=0, n_jobs=1)
+    told = ["agreement", "near"]
+    same(found.table.drop(columns=told), whole.table.drop(columns=told), rel)
+    assert found.k == whole.k
+    assert found.path.sizes(3).tolist() == whole.path.sizes(3).tolist()
+    assert np.asarray(found.labels).shape == (len(X),)
+    own = degrees_of_freedom(bring(engine, X), labels, pilot, sample_weight=w)
+    all_rows = degrees_of_freedom(repeated, np.repeat(labels, w), np.repeat(pilot, w))
+    same(own.total, all_rows.total, rel)
+    in_memory = select_k(X, 5, random_state=0, n_jobs=1, sample_weight=w * 0.3)
+    importance = select_k(bring(engine, X), 5, random_state=0, n_jobs=1, sample_weight=w * 0.3)
+    same(importance.path.sizes(3), in_memory.path.sizes(3), rel)
+    with pytest.raises(ValueError, match="Give one weight for each row"):
+        fit_path(bring(engine, X), 5, sample_weight=w[:-1])
+
+
+def test_the_estimator():
+    X, _ = blobs(3, n=20, d=2)
+    w = np.random.default_rng(0).integers(0, 4, len(X))
+    found = EDFKMeans(5, random_state=0, n_jobs=1).fit(X, sample_weight=w)
+    whole = EDFKMeans(5, random_state=0, n_jobs=1).fit(np.repeat(X, w, axis=0))
+    same(found.cluster_centers_, whole.cluster_centers_)
+    assert found.fit_predict(X, sample_weight=w).tolist() == found.labels_.tolist()
+    same(found.score(X, sample_weight=w), whole.score(np.repeat(X, w, axis=0)))
+    assert found.score(X) == pytest.approx(
+        -((X - found.cluster_centers_[found.labels_]) ** 2).sum()
+    )
+
+
+def test_weights_are_routed():
+    from sklearn import config_context
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, _ = blobs(3, n=20, d=2)
+    w = np.random.default_rng(0).integers(1, 4, len(X))
+    with config_context(enable_metadata_routing=True):
+        model = EDFKMeans(5, random_state=0, n_jobs=1).set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        pipe = make_pipeline(scaler, model).fit(X, sample_weight=w)
+    assert pipe[-1].selection_.path.n_samples == w.sum()
+
+
+def test_an_engine_that_knows_no_weights_says_so():
+    X = OnDevice(np.random.default_rng(0).normal(size=(60, 2)))
+    with pytest.raises(TypeError, match="of dask and of Arrow, and not for rows on a GPU"):
+        cuda.open_rows(X, 0, 1, False, np.ones(60))
+
+
+def test_an_estimator_and_weights_are_refused_together():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(ValueError, match="clusterer and sample_weight"):
+        fit_path(X, 4, clusterer=KMeans(n_init=1), sample_weight=np.ones(60))
+
+
+def test_weights_and_directions_go_together():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    counts = np.random.default_rng(1).integers(1, 4, 60)
+    one = fit_path(X, 5, metric="cosine", sample_weight=counts, random_state=0)
+    many = fit_path(np.repeat(X, counts, axis=0), 5, metric="cosine", random_state=0)
+    np.testing.assert_allclose(one.inertia, many.inertia, rtol=1e-9)
