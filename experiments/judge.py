@@ -307,6 +307,10 @@ WORLDS = {
     "shapes": "shapes in the plane: apart, on a grid, touching, nested, in a row",
     "factors": "tables with hidden causes: columns skewed, rounded, counted, 0/1, mostly zero",
     "network": "many columns that are pictures of few hidden causes, through a random network",
+    "curves": "rows that are curves, shifted, stretched and disturbed",
+    "pictures": "rows that are small pictures, which move a little",
+    "parts": "rows that are parts of a whole, in percent",
+    "words": "rows that are texts: how often each word occurs",
     "size": "tables in which nearly everything grows with size",
     "many": "many classes of few rows each in many columns",
     "two": "two or three groups at every distance",
@@ -314,7 +318,7 @@ WORLDS = {
     "grid": "blobs on a grid",
     "few": "groups that show in a few of many columns",
     "far": "clear groups and a few rows far from all",
-    "one": "one cluster in seventeen disguises",
+    "one": "one cluster in many disguises",
     "scheme": "the paper's six schemes (never learned from)",
 }
 
