@@ -9,6 +9,7 @@ C++ compiler the import fails, and tests that need it are skipped.
 """
 
 import ctypes
+import getpass
 import hashlib
 import os
 import re
@@ -110,12 +111,12 @@ class RawModule:
         self.wrappers = dict(_wrapped(code))
         source = _SHIM + code + "".join(self.wrappers.values())
         digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-        folder = Path(tempfile.gettempdir()) / f"edfkmeans-simulator-{os.getuid()}"
+        folder = Path(tempfile.gettempdir()) / f"edfkmeans-simulator-{getpass.getuser()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         library = folder / f"{digest}.so"
         if not library.exists():
             file = folder / f"{digest}-{os.getpid()}.cpp"
-            file.write_text(source)
+            file.write_text(source, encoding="utf-8")
             made = file.with_suffix(".so")
             # No products are fused with sums, so that what is rounded stays rounded.
             command = [_COMPILER, "-O1", "-w", "-ffp-contract=off", "-std=c++17", "-shared"]

@@ -50,8 +50,9 @@ def words(function):
 def test_the_estimator_and_the_functions_have_the_same_words():
     ours, theirs = words(EDFKMeans), words(select_k)
     assert ours.items() <= theirs.items()
-    # What is asked of the rows again, not of a model, or is not k-means.
-    assert theirs.keys() - ours.keys() == {"resample", "path", "progress", "clusterer"}
+    # What is asked of the rows again, not of a model, is not k-means, or is given to `fit`.
+    others = {"resample", "path", "progress", "clusterer", "sample_weight"}
+    assert theirs.keys() - ours.keys() == others
     for function in (fit_path, compare):
         both = words(function).keys() & theirs.keys()
         assert both >= {"k_max", "fits", "n_init", "clusterer", "metric", "random_state", "n_jobs"}

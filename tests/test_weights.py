@@ -266,7 +266,7 @@ def test_rows_that_repeat_are_held_once(monkeypatch):
 
 
 def test_equal_rows_with_zeros_of_both_signs():
-    X = np.tile([[0.0, 1.0], [-0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], (8000, 1))
+    X = np.tile([[0.0, 1.0], [-0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], (40000, 1))
     found = repeats.find_repeats(X)
     assert found.first.tolist() == [0, 2, 3]
     assert found.back[:4].tolist() == [0, 0, 1, 2]

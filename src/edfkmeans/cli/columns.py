@@ -168,11 +168,9 @@ def repeated(option: str, names: list[str], most: int) -> str:
 
 def _worth_a_code(column: pd.Series) -> bool:
     """Whether --encode would make columns of it that tell rows from rows."""
-    return not (_many_values(column) or names_rows(column) or _holds_one(column))
-
-
-def _holds_one(column: pd.Series) -> bool:
-    return not _holds(column, list, dict, np.ndarray) and column.nunique() < 2
+    if _holds(column, list, dict, np.ndarray):
+        return False
+    return not (_many_values(column) or names_rows(column) or column.nunique() < 2)
 
 
 def _many_values(column: pd.Series) -> bool:
