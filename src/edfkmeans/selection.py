@@ -21,6 +21,7 @@ from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.clusterer import asked_clusterer
 from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
+from edfkmeans.kernels.ahead import call_help
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
@@ -640,6 +641,7 @@ def select_k(
     metric = check_metric(metric, path)
     asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    call_help()
     rows = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
     if path is None:
         k_max = check_k_max(rows, k_max)

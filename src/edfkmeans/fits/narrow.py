@@ -6,7 +6,6 @@ a distance costs a tenth. Every fit then goes down to a single-point optimum of 
 """
 
 import numpy as np
-from sklearn.utils.extmath import randomized_svd
 
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines.threads import Threads
@@ -54,6 +53,8 @@ def _axes(values: Values, count: int, seed: int) -> Floats:
     if values.shape[1] <= _EXACT:
         products = np.asarray(values.T @ values, np.float64)
         return np.linalg.eigh(products)[1][:, : -count - 1 : -1]
+    from sklearn.utils.extmath import randomized_svd  # takes a second to import
+
     drawn = int(stream(seed, Purpose.COMPONENTS).integers(2**31 - 1))
     return np.asarray(randomized_svd(values, count, n_iter=4, random_state=drawn)[2].T, np.float64)
 
