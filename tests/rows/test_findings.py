@@ -112,6 +112,15 @@ def test_words_name_columns_rows_and_what_to_do():
     assert set(REMEDIES) >= {each.kind for each in findings_of(X, names)}
 
 
+def test_a_column_that_is_nearly_skewed_goes_along_with_those_that_are():
+    mild = np.exp(0.4 * normal(8)[:, 0])
+    assert findings_of(with_column(mild)) == ()
+    both = np.column_stack([normal()[:, 0], mild, ODD["skewed"]])
+    assert skewed_columns(both).tolist() == [False, True, True]
+    (found,) = (each for each in findings_of(both) if each.kind == "skewed")
+    assert found.columns == (1, 2)
+
+
 def test_columns_that_go_together_by_nature_are_no_matter():
     waves = np.sin(np.arange(30) / 20 + normal(d=1) * 2)
     assert findings_of(waves + 0.01 * normal(d=30)) == ()

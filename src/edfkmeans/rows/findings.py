@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans.rows.arguments import some
-from edfkmeans.rows.shapes import Shape, shape_of, some_rows
+from edfkmeans.rows.shapes import Shape, all_skewed, shape_of, some_rows
 from edfkmeans.rows.units import Floats, Values
 
 Kind = Literal[
@@ -226,6 +226,11 @@ def findings_of(
         if shape.kind is not None:
             kind: Kind = "tails" if shape.kind == "skewed" and not may_log(j) else shape.kind
             by.setdefault(kind, []).append(j)
+    too = all_skewed([shape.kind for shape in shapes], looked_at)
+    if "skewed" in by:
+        by["skewed"] = sorted(
+            {*by["skewed"], *(j for j in too if shapes[j].kind is None and may_log(j))}
+        )
     for each in _OF_MANY:
         if len(by.get(each, [])) * _ONE_IN < d:
             by.pop(each, None)

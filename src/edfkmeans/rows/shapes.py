@@ -1,6 +1,7 @@
 """Shape: what one column looks like, whatever its unit and its origin."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +19,8 @@ _MANY, _ENOUGH = 20_000, 20
 # Skewness from which a column is named, if a logarithm takes away half of it and the upper part,
 # up to the 95 % quantile, is so many times as long as the lower.
 _SKEWED = 1.5
+# The same of a column beside others that are heavily skewed: what is measured together is alike.
+_SKEWED_TOO = 0.75
 # How much longer both tails are than the quarters in the middle; 3.8 for a normal column.
 _LONG_TAILS = 7.0
 # A row is far if it lies so many quartile ranges from the median, and so many times as far as the
@@ -145,11 +148,11 @@ def _tail(values: Floats) -> Odd | None:
     return "tails" if min(high - middle, middle - low) > _LONG_TAILS * quarter else None
 
 
-def _is_skewed(values: Floats) -> bool:
+def _is_skewed(values: Floats, least: float = _SKEWED) -> bool:
     """Whether the upper part of a column is far longer than the lower, and a logarithm helps."""
     low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
     skewness = _skewness(values)
-    if skewness < _SKEWED or high - middle < _SKEWED * (middle - low):
+    if skewness < least or high - middle < least * (middle - low):
         return False
     return abs(_skewness(_logarithm(values))) < skewness / 2
 
@@ -168,5 +171,19 @@ def _logarithm(values: Floats) -> Floats:
 def skewed_columns(values: Values) -> npt.NDArray[np.bool_]:
     """Return of every column whether it is heavily skewed and a logarithm would mend that."""
     looked_at = some_rows(values)
-    columns = range(values.shape[1])
-    return np.array([shape_of(values[:, j], looked_at[:, j], "").kind == "skewed" for j in columns])
+    kinds = [shape_of(values[:, j], looked_at[:, j], "").kind for j in range(values.shape[1])]
+    return np.isin(np.arange(len(kinds)), all_skewed(kinds, looked_at))
+
+
+def all_skewed(kinds: Sequence[str | None], looked_at: Floats) -> list[int]:
+    """Return the skewed columns, and those beside them that are nearly so and not odd otherwise."""
+    found = [j for j, kind in enumerate(kinds) if kind == "skewed"]
+    if found:
+        found += [
+            j for j, kind in enumerate(kinds) if kind is None and _skewed_too(looked_at[:, j])
+        ]
+    return sorted(found)
+
+
+def _skewed_too(column: Floats) -> bool:
+    return _is_skewed(column / float(np.abs(column).max()), _SKEWED_TOO)
