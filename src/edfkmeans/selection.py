@@ -676,7 +676,9 @@ def select_k(
     if weighted and rows.spread is not None:
         findings = tuple(each.of_rows(rows.spread.first) for each in findings)
     if metric == "cosine":  # what is done to single columns is not done to directions
-        findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
+        findings = tuple(
+            each for each in findings if each.kind in ("number", "far", "copy", "near")
+        )
     return Selection(
         k=curve.k,
         chosen=curve.k,
