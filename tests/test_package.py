@@ -63,6 +63,14 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
     assert tables.filled(text, tables.tables()) == text
 
 
+def test_the_numbers_of_the_page_on_speed_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+    import small
+
+    text = small.PAGE.read_text(encoding="utf-8")
+    assert small.filled(text, small.tables()) == text
+
+
 def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / "experiments"))
     import choice

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from conftest import blobs
 from edfkmeans import EDFKMeans, degrees_of_freedom, fit_path, select_k
 from edfkmeans.engines.memory import read_rows
+from edfkmeans.rows import units
 from edfkmeans.rows.checks import check_numeric
 
 X, TRUTH = blobs(3, n=50)
@@ -128,9 +129,13 @@ def test_other_numbers_give_the_same_k(data):
     assert answer(data).k == 3
 
 
-def test_single_precision_stays_single_and_agrees():
+@pytest.mark.parametrize("few, kind", [(2**22, np.float64), (0, np.float32)])
+def test_single_precision_stays_single_where_there_is_much_and_agrees(few, kind, monkeypatch):
+    monkeypatch.setattr(units, "_FEW", few)
     single = X.astype(np.float32)
-    assert read_rows(single).values.dtype == np.float32
+    held = read_rows(single)
+    assert held.values.dtype == kind
+    np.testing.assert_array_equal(held.values, held.units.values(single))
     assert read_rows(X.astype(np.float16)).values.dtype == np.float64
     double = answer(single.astype(np.float64))
     np.testing.assert_allclose(answer(single).table, double.table, rtol=1e-5)
