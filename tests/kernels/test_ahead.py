@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import sklearn.datasets
-from numba.core import sigutils
+from numba.core.sigutils import normalize_signature
 
 from edfkmeans import select_k
 from edfkmeans.kernels import ahead
@@ -36,7 +36,7 @@ def started(monkeypatch):
 def test_what_is_compiled_is_what_an_answer_uses():
     select_k(sklearn.datasets.load_iris().data, random_state=0)
     for kernel, types in ahead.JUDGING:
-        assert sigutils.normalize_signature(types)[0] in kernel.signatures, kernel
+        assert normalize_signature(types)[0] in kernel.signatures, kernel
 
 
 def test_help_is_called_once(started):
@@ -76,16 +76,26 @@ def test_an_answer_without_help_is_an_answer(started, monkeypatch):
     ahead.call_help()
 
 
-def test_the_second_process_finds_what_the_first_one_does(tmp_path):
-    """In a fresh folder nothing is in the cache; what one process leaves there the next finds."""
-    code = (
-        "from edfkmeans.kernels import ahead; print(ahead._in_cache());"
-        "kernel, types = ahead.JUDGING[-1]; ahead.climb = kernel; kernel.compile(types);"
-        "print(ahead._in_cache(), sum(kernel.stats.cache_hits.values()))"
-    )
+FIRST = """
+from edfkmeans.kernels import ahead
+ahead.JUDGING = [each for each in ahead.JUDGING if each[0] is ahead.count_along]
+ahead.climb = ahead.count_along
+print(ahead._in_cache())
+ahead.compile_all()
+print(ahead._in_cache())
+"""
+SECOND = """
+import numpy as np
+from edfkmeans.criteria.saddles import count_along, saddle_ratios
+saddle_ratios(np.arange(6.0).reshape(3, 2), np.array([0, 0, 1], np.int32), 2, np.eye(2))
+print(sum(count_along.stats.cache_hits.values()))
+"""
+
+
+def test_a_call_finds_what_another_process_has_compiled(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    for expected in (["False", "True", "0"], ["False", "True", "1"]):
+    for code, said in ((FIRST, "False True"), (SECOND, "1")):
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True
         )
-        assert done.stdout.split() == expected, done.stderr
+        assert done.stdout.split() == said.split(), done.stderr
