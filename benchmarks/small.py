@@ -21,7 +21,7 @@ from edfkmeans.choosing import judge, looks
 from edfkmeans.criteria import contrast, information
 
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
-CALLS = 40
+CALLS = 20
 REST = "the rest"
 # Who does what: places where a function is looked up.
 STAGES = {

@@ -3,8 +3,8 @@
 Run with: python benchmarks/start.py          (a minute on two cores)
 
 `seconds` are those of the clock, from `python` to its end. `own_cpu_seconds` are those that
-processors worked for this process, `cpu_seconds` with those of the second one that compiles: where a
-machine has other work, they say more. Of runs that can be repeated, the quickest of five counts.
+processors worked for this process, `cpu_seconds` with those of the second one that compiles: where
+a machine has other work, they say more. Of runs that can be repeated, the quickest of three counts.
 """
 
 import os
@@ -30,7 +30,7 @@ def cpu():
     return spent.children_user + spent.children_system
 
 
-def run(what, code, folder, repeats=5):
+def run(what, code, folder, repeats=3):
     """Seconds from `python` to its end, with numba's cache in a folder."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")}
     runs = []
