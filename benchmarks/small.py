@@ -46,18 +46,18 @@ class Stages:
     def __init__(self):
         self.seconds = Counter()
         self.under_way = [REST]
-        self.since = time.perf_counter()
+        self.since = time.process_time()
 
     def enter(self, stage):
         """Stop one clock, and start another."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[self.under_way[-1]] += now - self.since
         self.under_way.append(stage)
         self.since = now
 
     def leave(self):
         """Go back to the one before."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[self.under_way.pop()] += now - self.since
         self.since = now
 
@@ -86,7 +86,7 @@ def calls(X, n_jobs):
 
 
 def by_stage(X):
-    """Milliseconds of every stage, the median over calls, in one thread."""
+    """Processor milliseconds of every stage, the median over calls, in one thread."""
     found = []
     for _ in range(CALLS):
         stages = Stages()
@@ -97,7 +97,7 @@ def by_stage(X):
                 put_back.append((owner, name, own))
                 setattr(owner, name, stages.watched(stage, own))
         try:
-            stages.since = time.perf_counter()
+            stages.since = time.process_time()
             select_k(X, random_state=0, n_jobs=1)
             stages.leave()
         finally:
@@ -143,7 +143,7 @@ def tables():
             f"| {row.cpu_ms_least:.0f} |"
         )
     parts = pd.read_csv(RESULTS / "small_parts.csv", comment="#")
-    shown = ["| what | iris, ms | % | wine, ms | % |", "|---" * 5 + "|"]
+    shown = ["| what | iris, processor ms | % | wine, processor ms | % |", "|---" * 5 + "|"]
     for what, rows in parts.groupby("what", sort=False):
         cells = [f"{row.ms:.1f} | {row.percent:.0f}" for row in rows.itertuples()]
         shown.append(f"| {what} | {' | '.join(cells)} |")
