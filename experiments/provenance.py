@@ -34,6 +34,8 @@ RESULTS = {
     "benchmarks/results/large.csv": ("benchmarks/large.py", ("build/large",), ANSWERS),
     "benchmarks/results/memory.csv": ("benchmarks/memory.py", (), (*ANSWERS, "cli")),
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), FITS),
+    "benchmarks/results/small.csv": ("benchmarks/small.py", (), (".",)),
+    "benchmarks/results/small_parts.csv": ("benchmarks/small.py", (), (".",)),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), (".",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ANSWERS),
     "experiments/results/judge.csv": ("experiments/judge.py", ("--check",), LEARNED),

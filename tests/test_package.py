@@ -26,6 +26,27 @@ def test_import_is_light():
     assert not {"matplotlib", "sklearn", "numba", "dask", "torch"} & set(modules)
 
 
+ANSWER = """
+import sys
+import numpy as np
+import pandas as pd
+from edfkmeans import select_k
+X = np.random.default_rng(0).normal(size=(60, 3)).round(2)
+for given in (X, X.astype(np.float32), (100 * X).astype(int), pd.DataFrame(X)):
+    select_k(given, 5, random_state=0)
+print(*sys.modules)
+"""
+
+
+def test_an_answer_does_not_import_what_takes_long():
+    modules = subprocess.run(
+        [sys.executable, "-c", ANSWER], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "edfkmeans.choosing.judge" in modules
+    slow = {"sklearn", "scipy.stats", "scipy.optimize", "scipy.sparse", "matplotlib", "jinja2"}
+    assert not slow & set(modules)
+
+
 def test_public_names():
     for name in edfkmeans.__all__:
         assert getattr(edfkmeans, name).__doc__
@@ -40,6 +61,14 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
 
     text = README.read_text(encoding="utf-8")
     assert tables.filled(text, tables.tables()) == text
+
+
+def test_the_numbers_of_the_page_on_speed_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+    import small
+
+    text = small.PAGE.read_text(encoding="utf-8")
+    assert small.filled(text, small.tables()) == text
 
 
 def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import isotonic_regression
 
 from conftest import blobs
-from edfkmeans.structure import find_structure, nearest_unimodal, unimodal_heights
+from edfkmeans.structure import _rising, find_structure, nearest_unimodal, unimodal_heights
 
 CLOUDS = {
     "Gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -111,3 +112,13 @@ def test_the_nearest_unimodal_distribution_is_unimodal(seed, size):
 def test_bad_options():
     with pytest.raises(ValueError, match="n_references=0 must be"):
         find_structure(np.eye(5), n_references=0)
+
+
+@given(st.integers(0, 80), st.booleans(), st.integers(0, 2**32 - 1))
+def test_rising_numbers_are_those_of_scipy_to_the_bit(n, ties, seed):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(size=n)) + rng.normal(scale=0.5, size=n)
+    values = values.round() if ties else values
+    weights = rng.exponential(size=n) + 1e-3
+    expected = isotonic_regression(values, weights=weights).x if n else values
+    np.testing.assert_array_equal(_rising(values, weights), expected)

@@ -103,7 +103,7 @@ def test_number_of_threads(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
     no_openmp = threadpoolctl.ThreadpoolController().select(user_api="none")
-    monkeypatch.setattr(threads, "_openmp", lambda: no_openmp)
+    monkeypatch.setattr(threads, "_openmp", lambda with_sklearn: no_openmp)
     assert threads.effective_jobs(3) == 3
     assert threads.effective_jobs(None) == threads.effective_jobs(-1) == 8
     assert threads.effective_jobs(-2) == 7

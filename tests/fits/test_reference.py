@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
-from edfkmeans.fits.reference import MarginsReference, NormalReference
+from edfkmeans.fits.reference import MarginsReference, NormalReference, _ranks
 
 
 def correlated(n=400, d=3, seed=0):
@@ -89,3 +89,9 @@ def test_few_rows_and_ties_make_no_trouble(kind):
     two, tied = np.array([[-1.0, 2.0], [1.0, -2.0]]), np.repeat([[-1.0], [0.0], [1.0]], 4, axis=0)
     for rows in (two, tied):
         assert np.isfinite(kind.like(rows).sample(7, np.random.default_rng(0))).all()
+
+
+@pytest.mark.parametrize("digits", [0, 1, 16])
+def test_ranks_are_those_of_scipy(digits):
+    rows = correlated(200, 4, seed=digits).round(digits)
+    np.testing.assert_array_equal(_ranks(rows), rankdata(rows, axis=0))

@@ -5,10 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.utils import check_array
 
 from conftest import blobs
 from edfkmeans import EDFKMeans, degrees_of_freedom, fit_path, select_k
 from edfkmeans.engines.memory import read_rows
+from edfkmeans.rows import units
+from edfkmeans.rows.checks import check_numeric
 
 X, TRUTH = blobs(3, n=50)
 
@@ -126,9 +129,13 @@ def test_other_numbers_give_the_same_k(data):
     assert answer(data).k == 3
 
 
-def test_single_precision_stays_single_and_agrees():
+@pytest.mark.parametrize("few, kind", [(2**22, np.float64), (0, np.float32)])
+def test_single_precision_stays_single_where_there_is_much_and_agrees(few, kind, monkeypatch):
+    monkeypatch.setattr(units, "_FEW", few)
     single = X.astype(np.float32)
-    assert read_rows(single).values.dtype == np.float32
+    held = read_rows(single)
+    assert held.values.dtype == kind
+    np.testing.assert_array_equal(held.values, held.units.values(single))
     assert read_rows(X.astype(np.float16)).values.dtype == np.float64
     double = answer(single.astype(np.float64))
     np.testing.assert_allclose(answer(single).table, double.table, rtol=1e-5)
@@ -180,3 +187,16 @@ def test_units_give_the_data_back():
     np.testing.assert_allclose(rows.units.to_original(rows.values), X + 1000.0, rtol=1e-14)
     np.testing.assert_allclose(np.mean(rows.values, axis=0), 0, atol=1e-15)
     assert 1 <= np.abs(rows.values).max() < 2
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8, np.uint64, np.float16, bool])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_plain_numbers_are_what_scikit_learn_makes_of_them(kind, order):
+    X = np.asarray(np.random.default_rng(0).integers(0, 2, (5, 3)), kind, order=order)
+    kinds = [np.float64, np.float32]
+    for given in (X, X[::2], pd.DataFrame(X), pd.DataFrame({"a": X[:, 0], "b": [1, 2, 3, 4, 5]})):
+        found = check_numeric(given)
+        expected = check_array(given, dtype=kinds, order="C")
+        assert found.dtype == expected.dtype
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, expected)

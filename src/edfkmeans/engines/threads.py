@@ -1,5 +1,6 @@
 """Run kernels on the threads of one machine; they release the GIL."""
 
+import ctypes
 import multiprocessing
 import os
 import sys
@@ -7,7 +8,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -54,6 +58,24 @@ def _openmp(with_sklearn: bool) -> Any:
     """
     return threadpoolctl.ThreadpoolController().select(user_api="openmp")
 
+
+def _load_openmp() -> None:
+    """Load the OpenMP library that comes with scikit-learn, for limits to be set on.
+
+    Limits that are set before the first call would be lost otherwise. To import scikit-learn for
+    that would take a second; where it has no library of its own, limits wait until it is imported.
+    """
+    found = find_spec("sklearn")
+    if found is None or found.origin is None:
+        return
+    home = Path(found.origin).parent
+    places = (home.parent / "scikit_learn.libs", home / ".dylibs", home / ".libs")
+    for file in [file for place in places for file in place.glob("*omp*")]:
+        with suppress(OSError):
+            ctypes.CDLL(str(file))
+
+
+_load_openmp()
 
 # What tells the worker threads of a pool to stop; pools that are opened in a task listen to it too.
 _task = threading.local()

@@ -1,8 +1,8 @@
 """Kernels compiled ahead: a second process sees to those that come last.
 
 Numba compiles one kernel at a time, so that a first answer would keep one core busy for long. While
-fits wait for their kernels, another process compiles those of judging, the last first, and leaves
-them in the cache, where they are found. Later processes find them all.
+fits wait for their kernels, another process compiles those of judging and leaves them in the cache,
+where they are found. Later processes find them all.
 """
 
 import multiprocessing
@@ -15,23 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from numba.core.sigutils import normalize_signature
 
 from edfkmeans.kernels.climb import climb
 from edfkmeans.kernels.envelope import exact_terms
-from edfkmeans.kernels.jumps import center_gaps, paper_terms
+from edfkmeans.kernels.jumps import paper_terms
 from edfkmeans.kernels.saddle import count_along
 from edfkmeans.kernels.silhouette import silhouettes
 
 _X, _CENTERS, _LABELS, _SIZES = "f8[:,::1]", "f8[:,::1]", "i4[::1]", "i8[::1]"
 _FIT = f"{_X}, {_LABELS}, i8[::1], {_CENTERS}, {_SIZES}, f8[:,::1], {_LABELS}, {_CENTERS}, f8"
-# The kernels of judging, those that are needed last first, and what they are given.
+# The kernels of judging, and what they are given. The paper's terms are the last: the first process
+# comes to them while the others are being compiled, and does them itself.
 JUDGING: tuple[tuple[Any, str], ...] = (
-    (count_along, f"({_X}, {_LABELS}, f8[:,::1], f8[::1], i8[::1], i8[::1], f8, f8[:,::1])"),
+    (exact_terms, f"({_FIT}, f8, f8[::1])"),
     (climb, f"({_X}, f4[:,::1], f8[:,::1], i8, f8[::1], i4[:,::1])"),
     (silhouettes, f"({_X}, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
-    (exact_terms, f"({_FIT}, f8, f8[::1])"),
+    (count_along, f"({_X}, {_LABELS}, f8[:,::1], f8[::1], i8[::1], i8[::1], f8, f8[:,::1])"),
     (paper_terms, f"({_FIT}, f8[::1])"),
-    (center_gaps, f"({_CENTERS}, f8[:,::1])"),
 )
 
 _called = threading.Lock()
@@ -72,4 +73,5 @@ def _can_help() -> bool:
 def compile_all() -> None:
     """Compile what is not in the cache."""
     for kernel, types in JUDGING:
-        kernel.compile(types)
+        # As types, under which a call looks in the cache: a text would be kept under the text.
+        kernel.compile(normalize_signature(types)[0])  # type: ignore[no-untyped-call]
