@@ -109,7 +109,7 @@ def _finished(
     """Take a clustering down to an optimum on all columns."""
     descent = Descent(values, weights)
     descent.labels[:] = fit.labels
-    if products is not None and fit.sizes.min() > 0:
+    if products is not None:
         kernels.descend(products, descent.labels, fit.k, _SWEEPS)
     descent.start(np.zeros((fit.k, values.shape[1])), np.ones_like(fit.sizes))
     inertia = descent.run(Threads(1), enough=enough)
