@@ -9,8 +9,6 @@ span: distances there are the same.
 """
 
 import numpy as np
-from scipy.linalg import eigh
-from sklearn.utils.extmath import randomized_svd
 
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines.threads import Threads
@@ -91,6 +89,8 @@ def _components(values: Values, weights: Floats | None, count: int, seed: int) -
     if d <= _EXACT:
         axes = _first(scaled.T @ scaled, count)[0]
     else:
+        from sklearn.utils.extmath import randomized_svd  # takes a second to import
+
         drawn = int(stream(seed, Purpose.COMPONENTS).integers(2**31 - 1))
         axes = randomized_svd(scaled, count, n_iter=4, random_state=drawn)[2].T
     return np.ascontiguousarray(values @ axes.astype(values.dtype))
@@ -98,6 +98,8 @@ def _components(values: Values, weights: Floats | None, count: int, seed: int) -
 
 def _first(products: Values, count: int) -> tuple[Floats, Floats]:
     """Return the first eigenvectors, one in every column, and their eigenvalues."""
+    from scipy.linalg import eigh  # only wide rows need it
+
     whole, last = np.asarray(products, np.float64), len(products) - 1
     found, vectors = eigh(whole, subset_by_index=(last + 1 - count, last))
     return vectors[:, ::-1], found[::-1]
