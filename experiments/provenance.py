@@ -34,6 +34,7 @@ RESULTS = {
     "benchmarks/results/large.csv": ("benchmarks/large.py", ("build/large",), ANSWERS),
     "benchmarks/results/memory.csv": ("benchmarks/memory.py", (), (*ANSWERS, "cli")),
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), FITS),
+    "benchmarks/results/wide.csv": ("benchmarks/wide.py", (), ANSWERS),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), (".",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ANSWERS),
     "experiments/results/judge.csv": ("experiments/judge.py", ("--check",), LEARNED),
