@@ -15,8 +15,7 @@ import time
 
 import numpy as np
 import pandas as pd
-import provenance
-from common import RESULTS, alone, mixture, save
+from common import RESULTS, alone, mixture, provenance, save
 
 KS = np.arange(1, 32)
 SOME = (1, 2, 6, 12, 20, 31)
