@@ -85,7 +85,7 @@ def _components(values: Values, weights: Floats | None, count: int, seed: int) -
         places *= np.sqrt(np.maximum(lengths, 0.0))
         if root is not None:
             places /= root
-        return np.ascontiguousarray(places, values.dtype)
+        return np.ascontiguousarray(places.astype(values.dtype))
     if d <= _EXACT:
         axes = _first(scaled.T @ scaled, count)[0]
     else:

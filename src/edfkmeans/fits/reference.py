@@ -128,7 +128,7 @@ def spanned(rows: Floats) -> Floats:
     Distances and angles are the same there.
     """
     n, d = rows.shape
-    return rows if 2 * n > d else np.ascontiguousarray(np.linalg.qr(rows.T, mode="r").T)
+    return rows if 2 * n > d else np.asarray(np.linalg.qr(rows.T, mode="r")).T.copy()
 
 
 def quick_fits(
