@@ -36,6 +36,7 @@ RESULTS = {
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), FITS),
     "benchmarks/results/small.csv": ("benchmarks/small.py", (), (".",)),
     "benchmarks/results/small_parts.csv": ("benchmarks/small.py", (), (".",)),
+    "benchmarks/results/wide.csv": ("benchmarks/wide.py", (), ANSWERS),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), (".",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ANSWERS),
     "experiments/results/judge.csv": ("experiments/judge.py", ("--check",), LEARNED),

@@ -22,6 +22,7 @@ from edfkmeans.fits.reference import (
     Reference,
     quick_fits,
     some_rows,
+    spanned,
 )
 from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.rows import Rows
@@ -73,7 +74,7 @@ class Contrast(Need[Contrasts]):
         some = some_rows(rows, _ROWS, STEADY)
         references: dict[str, Reference | NormalReference | MarginsReference] = {
             "box": Reference.like(some, "principal"),
-            "normal": NormalReference.like(some),
+            "normal": NormalReference.like(spanned(some)),
             "margins": MarginsReference.like(some),
         }
 

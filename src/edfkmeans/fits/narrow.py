@@ -85,7 +85,7 @@ def _components(values: Values, weights: Floats | None, count: int, seed: int) -
         places *= np.sqrt(np.maximum(lengths, 0.0))
         if root is not None:
             places /= root
-        return np.ascontiguousarray(places, values.dtype)
+        return np.ascontiguousarray(places.astype(values.dtype))
     if d <= _EXACT:
         axes = _first(scaled.T @ scaled, count)[0]
     else:
@@ -111,7 +111,7 @@ def _finished(
     """Take a clustering down to an optimum on all columns."""
     descent = Descent(values, weights)
     descent.labels[:] = fit.labels
-    if products is not None and fit.sizes.min() > 0:
+    if products is not None:
         kernels.descend(products, descent.labels, fit.k, _SWEEPS)
     descent.start(np.zeros((fit.k, values.shape[1])), np.ones_like(fit.sizes))
     inertia = descent.run(Threads(1), enough=enough)

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from edfkmeans._choices import Box
 from edfkmeans._streams import Purpose, stream
+from edfkmeans.kernels import products
 from edfkmeans.kernels.climb import climb
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats, Values
@@ -16,6 +17,9 @@ from edfkmeans.rows.units import Floats, Values
 _DRAWS = 4
 # Moves per row: a fit ends when a sweep has no more.
 _ENOUGH = 1 / 400
+# Rows, up to so many, with more columns than this, are fitted by the products of all pairs if more
+# than a few clusters are asked for, and if the inertia that is left is not lost in their rounding.
+_PAIRS, _WIDE, _FEW, _DIGITS = 2048, 64, 8, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +93,11 @@ class MarginsReference:
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw n rows, with columns of mean 0."""
-        sample = self.scores.sample(n, rng)
+        # Columns are sorted where they lie in one piece.
+        scores = np.ascontiguousarray(self.scores.sample(n, rng).T)
         place = np.arange(n) * len(self.values) // n
-        np.put_along_axis(sample, sample.argsort(axis=0), self.values[place], axis=0)
+        np.put_along_axis(scores, scores.argsort(axis=1), self.values[place].T, axis=1)
+        sample = np.ascontiguousarray(scores.T)
         sample -= sample.mean(axis=0)
         return sample
 
@@ -116,6 +122,15 @@ def some_rows(rows: Rows, most: int, seed: int) -> Floats:
     return np.ascontiguousarray(values - values.mean(axis=0, dtype=np.float64), dtype=np.float64)
 
 
+def spanned(rows: Floats) -> Floats:
+    """Return rows in the dimensions that they span, where columns are more than twice as many.
+
+    Distances and angles are the same there.
+    """
+    n, d = rows.shape
+    return rows if 2 * n > d else np.asarray(np.linalg.qr(rows.T, mode="r")).T.copy()
+
+
 def quick_fits(
     rows: Floats, k_last: int, rng: np.random.Generator, n_labels: int = 0
 ) -> tuple[Floats, npt.NDArray[np.int32]]:
@@ -123,6 +138,11 @@ def quick_fits(
     uniforms = np.sort(rng.random((k_last, _DRAWS)), axis=1)
     inertia = np.empty(k_last)
     labels = np.zeros((n_labels, len(rows)), np.int32)
+    enough = int(_ENOUGH * len(rows))
+    if len(rows) <= _PAIRS and rows.shape[1] > _WIDE and k_last > _FEW:
+        products.climb(rows @ rows.T, uniforms, enough, inertia, labels)
+        if inertia[-1] > _DIGITS * inertia[0]:
+            return inertia, labels
     columns = np.ascontiguousarray(rows.T, dtype=np.float32)
-    climb(rows, columns, uniforms, int(_ENOUGH * len(rows)), inertia, labels)
+    climb(rows, columns, uniforms, enough, inertia, labels)
     return inertia, labels

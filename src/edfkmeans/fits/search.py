@@ -45,6 +45,8 @@ def fit_path(
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
     (Lloyd's algorithm, which most libraries stop at, does not promise that.) With more than 131072
     rows, "best" stops when fewer than one row in 2000 moves in a sweep.
+    Beyond 64 columns chains look for fits among the principal components, 24 at most; every fit
+    ends with all columns.
 
     Parameters
     ----------
@@ -75,9 +77,7 @@ def fit_path(
         "cosine": every row is scaled to length one first, so that only directions count, as is
         usual for embeddings; rows of zeros have none and are an error. Everything after that is
         Euclidean: squared distances are then ``2 - 2 cos``, centres are means of such rows (not
-        scaled again), and degrees of freedom and criteria are those of these rows. Of rows with
-        many columns, chains look for fits among the principal components; every fit ends with all
-        columns.
+        scaled again), and degrees of freedom and criteria are those of these rows.
     random_state : int, RandomState, Generator or None
         Same seed, same fits, whatever n_jobs.
     n_jobs : int, optional
