@@ -1,23 +1,21 @@
 """Looks: what the judge sees in the rows themselves, for every k."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from edfkmeans._streams import STEADY, Purpose, stream
-from edfkmeans.choosing.islands import islands
-from edfkmeans.criteria.criterion import Given, Need, Work
+from edfkmeans.choosing.agreement import agreement
+from edfkmeans.choosing.glance import Glance
+from edfkmeans.criteria.needs import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.reference import quick_fits, some_rows
-from edfkmeans.kernels.lloyd import assign, centroids
-from edfkmeans.rows.checks import count_distinct
+from edfkmeans.kernels.lloyd import centroids
 from edfkmeans.rows.labels import Labels, Sizes
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
-from edfkmeans.structure import nearest_unimodal
 
 # Rows: of more, silhouettes come from a sample of this size.
 SILHOUETTE_ROWS = 2500
@@ -25,18 +23,8 @@ SILHOUETTE_ROWS = 2500
 _ROWS = 5000
 # Rows: clusters of fewer are not asked how far apart from the others they lie.
 LARGE = (5, 10, 30)
-# Rows that are split in two to see whether both halves say the same.
-_SPLIT = 4000
-# Knots of the distribution function whose distance from a unimodal one is taken.
-_KNOTS = 60
-# Columns that are asked for it: those that look most like two groups.
-_ASKED = 8
 # Part of a column's variance: a cluster's is never taken for less.
 _LEAST_PART = 1e-3
-# What is told of rows along a line, see `_along`.
-_LINE = ("dip", "skewness", "tails", "middle", "spread", "sides")
-# Rows of which the shape of the columns is taken.
-_SHAPE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +46,8 @@ class Looks:
         each cluster and column; every row counts for its own cluster only.
     nested : ndarray of shape (k_max + 1,)
         Adjusted Rand index of the fits with k and k - 1 clusters; the last entry is the pilot's.
-    halves, held_saddle : ndarray of shape (k_max,)
-        Of the fits of two halves of the rows: their adjusted Rand index, and the mean saddle ratio
-        of each half along the lines of the other, which has not been bent to it.
-    line : mapping of str to float
-        The rows of each half along the line between the two clusters of the other.
-    shape : mapping of str to float
-        What the columns look like.
-    islands : mapping of str to float
-        The clearest small group apart from the cloud, found without fits.
+    halves, held_saddle, line, shape, islands
+        What is seen of the rows alone, see `edfkmeans.choosing.glance`.
     """
 
     silhouette: Floats
@@ -93,17 +74,20 @@ class Looks:
 class Look(Need[Looks]):
     """Look at the rows, with the same draws for every seed."""
 
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Glance(),)
+
     def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Looks:
         steady = Work(STEADY, work.pool)
-        shape = _shape(some_rows(rows, _SHAPE, STEADY))
+        valleys = work.pool.beside(lambda: _saddles(rows, path, steady))
+        nested = work.pool.beside(lambda: _nested(path, work))
         mean, least, negative = _silhouettes(rows, path, steady)
-        curves = _saddles(rows, path, steady)
+        curves = valleys()
         saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
         apart = curves[8:].reshape(len(LARGE), 2, -1)
-        halves, held, line = _halves(rows, path)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            _nested(path), halves, held, line, shape, islands(rows),
+            nested(), **vars(given[Glance()]),
         )  # fmt: skip
         work.report()
         return found
@@ -202,143 +186,9 @@ def _spreads(values: Floats, labels: Labels, k: int) -> tuple[float, float, floa
     )
 
 
-def _nested(path: KMeansPath) -> Floats:
+def _nested(path: KMeansPath, work: Work) -> Floats:
     """Return how much the fit with k clusters agrees with that of one less."""
     found = np.full(path.k_max + 1, np.nan)
-    before = path.labels(1)
-    for k in range(2, path.k_max + 2):
-        labels = path.labels(k)
-        if k > 2:
-            found[k - 1] = agreement(before, labels)
-        before = labels
+    ks = range(3, path.k_max + 2)
+    found[2:] = work.pool.map(lambda k: agreement(path.labels(k - 1), path.labels(k)), ks)
     return found
-
-
-def _halves(rows: Rows, path: KMeansPath) -> tuple[Floats, Floats, dict[str, float]]:
-    """Fit two halves of the rows, and look at each through the fits of the other."""
-    alike, saddles = np.full((2, path.k_max), np.nan)
-    values = some_rows(rows, _SPLIT, STEADY)
-    rng = stream(STEADY, Purpose.LOOKED_AT, 1)
-    order = rng.permutation(len(values))
-    parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
-    k_last = min([path.k_max, *(count_distinct(part, path.k_max) for part in parts)])
-    fits = [quick_fits(part, k_last, rng, k_last)[1] for part in parts]
-    line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)
-    for k in range(2, k_last + 1):
-        both = []
-        for own, other in ((0, 1), (1, 0)):
-            centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
-            centroids(parts[other], fits[other][k - 1], centers, sizes)
-            told = np.empty(len(parts[own]), np.int32)
-            assign(parts[own], centers, told)
-            ratios = saddle_ratios(parts[own], told, k, centers)
-            full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
-            both.append((agreement(told, fits[own][k - 1]), full))
-            if k == 2:
-                for name, value in _along(parts[own], centers).items():
-                    line[name] += value / 2
-        alike[k - 1], saddles[k - 1] = np.mean(both, axis=0)
-    return alike, saddles, line
-
-
-def _along(values: Floats, centers: Floats) -> dict[str, float]:
-    """Describe some rows by where they lie along the line between two centres."""
-    places = values @ (centers[1] - centers[0])
-    z = (places - places.mean()) / max(float(places.std()), 1e-300)
-    spread = float(np.median(np.abs(z - np.median(z))))
-    return {
-        "dip": _dip(places),
-        "skewness": abs(float((z**3).mean())),
-        "tails": float(np.log(max((z**4).mean(), 1e-300))),
-        "middle": float((np.abs(z) < 0.25).mean()),
-        "spread": spread,
-        "sides": abs(float((z > 0).mean()) - 0.5),
-    }
-
-
-def agreement(one: Labels, other: Labels) -> float:
-    """Return the adjusted Rand index of two clusterings, 1 for two of one cluster."""
-    wide = int(other.max()) + 1
-    table = np.bincount(one.astype(np.int64) * wide + other).astype(np.float64)
-    pairs = _pairs(table)
-    first, second = (_pairs(np.bincount(labels).astype(np.float64)) for labels in (one, other))
-    expected = first * second / max(_pairs(np.array([float(len(one))])), 1.0)
-    most = (first + second) / 2
-    return 1.0 if most == expected else float((pairs - expected) / (most - expected))
-
-
-def _pairs(counts: npt.NDArray[np.float64]) -> float:
-    return float((counts * (counts - 1)).sum() / 2)
-
-
-def _shape(rows: Floats) -> dict[str, float]:
-    """Describe some rows: steps, ties, skewness, tails, correlation, far rows."""
-    n = len(rows)
-    spread = rows.std(axis=0)
-    varying = spread > 1e-12 * spread.max()  # some columns may vary in other rows only
-    rows, spread = rows[:, varying], spread[varying]
-    z, d = rows / spread, rows.shape[1]
-    skew, tails = (z**3).mean(axis=0), (z**4).mean(axis=0)
-    bimodal = (skew**2 + 1) / np.maximum(tails, 1e-12)
-    ordered = np.sort(rows, axis=0)
-    steps = (np.diff(ordered, axis=0) > 1e-9 * spread).sum(axis=0) + 1
-    most = np.array([_most_frequent(column) for column in ordered.T]) / n
-    tails_first, tails_next, dip_of_components = _components(rows)
-    narrow = z @ z.T if n < d else z.T @ z
-    correlation = np.linalg.eigvalsh(narrow) / (n * d)
-    squares = (rows**2).sum(axis=1)
-    far = np.sort(squares) / max(squares.mean(), 1e-300)
-    return {
-        "distinct_rows": count_distinct(rows, n) / n,
-        "two_values": float((steps <= 2).mean()),
-        "few_values": float((steps <= 10).mean()),
-        "ties": float(1 - steps.mean() / n),
-        "most_frequent": float(most.mean()),
-        "skewness": float(np.abs(skew).mean()),
-        "highest_skewness": float(np.abs(skew).max()),
-        "tails": float(np.log(tails.mean())),
-        "lowest_tails": float(np.log(tails.min())),
-        "bimodal": float(bimodal.mean()),
-        "highest_bimodal": float(bimodal.max()),
-        "first_component": float(correlation[-1]),
-        "components": float(1 / max((correlation**2).sum(), 1e-300)) / min(n, d),
-        "unequal_spread": float(np.log(spread.max() / np.median(spread))),
-        "farthest": float(np.log(max(far[-1], 1e-300))),
-        "highest_dip": max(_dip(rows[:, j]) for j in np.argsort(-bimodal)[:_ASKED]),
-        "dip_of_components": dip_of_components,
-        "tails_of_first_component": tails_first,
-        "tails_of_next_components": tails_next,
-        "far_share": float(far[-max(1, n // 100) :].sum() / n),
-    }
-
-
-def _components(rows: Floats) -> tuple[float, float, float]:
-    """Return how long the tails of the first component and of the next four are, and the dip."""
-    n, d = rows.shape
-    if n < d:
-        places = np.linalg.eigh(rows @ rows.T)[1][:, ::-1]
-    else:
-        places = rows @ np.linalg.eigh(rows.T @ rows)[1][:, ::-1]
-    places = places[:, :5]
-    spread = np.maximum(places.std(axis=0), 1e-300)
-    tails = np.log(
-        np.maximum((((places - places.mean(axis=0)) / spread) ** 4).mean(axis=0), 1e-300)
-    )
-    dips = [_dip(places[:, j]) for j in range(min(2, places.shape[1]))]
-    return float(tails[0]), float(tails[1:].mean() if len(tails) > 1 else tails[0]), max(dips)
-
-
-def _dip(column: Floats) -> float:
-    """Return how far a column is from the nearest unimodal one, in standard errors."""
-    knots = np.unique(np.quantile(column, np.linspace(0, 1, _KNOTS + 1)))
-    if len(knots) < 4 or np.diff(knots).min() < 1e-12 * (knots[-1] - knots[0]):
-        return 0.0
-    heights = np.searchsorted(np.sort(column), knots, side="right") / len(column)
-    heights = (heights - heights[0]) / (1 - heights[0])
-    return float(np.abs(nearest_unimodal(knots, heights) - heights).max() * np.sqrt(len(column)))
-
-
-def _most_frequent(ordered: Floats) -> int:
-    """Count how often the most frequent value of a sorted column occurs."""
-    edges = np.flatnonzero(np.diff(ordered, prepend=-np.inf, append=np.inf))
-    return int(np.diff(edges).max())

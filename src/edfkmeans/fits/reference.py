@@ -110,9 +110,20 @@ def quick_fits(
     rows: Floats, k_last: int, rng: np.random.Generator, n_labels: int = 0
 ) -> tuple[Floats, npt.NDArray[np.int32]]:
     """Fit k = 1 .. k_last from one start: the inertia, and the labels of the first `n_labels` k."""
-    uniforms = np.sort(rng.random((k_last, _DRAWS)), axis=1)
-    inertia = np.empty(k_last)
+    return fits_from(rows, draws_for(k_last, rng), n_labels)
+
+
+def draws_for(k_last: int, rng: np.random.Generator) -> Floats:
+    """Draw the numbers by which quick fits choose their starts."""
+    return np.sort(rng.random((k_last, _DRAWS)), axis=1)
+
+
+def fits_from(
+    rows: Floats, draws: Floats, n_labels: int = 0
+) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Do what `quick_fits` does, with numbers that have been drawn."""
+    inertia = np.empty(len(draws))
     labels = np.zeros((n_labels, len(rows)), np.int32)
     columns = np.ascontiguousarray(rows.T, dtype=np.float32)
-    climb(rows, columns, uniforms, int(_ENOUGH * len(rows)), inertia, labels)
+    climb(rows, columns, draws, int(_ENOUGH * len(rows)), inertia, labels)
     return inertia, labels
