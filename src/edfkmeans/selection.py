@@ -1,8 +1,7 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,7 +14,7 @@ from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
 from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
-from edfkmeans.criteria import Given, Work
+from edfkmeans.criteria import Work
 from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
 from edfkmeans.engines.threads import Threads, effective_jobs
@@ -651,35 +650,26 @@ def select_k(
                 f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
                 "k_max."
             )
-        longest = max(k_max, usual_k_max(rows)) if criterion.looks_beyond else k_max
+        beyond = criterion.looks_beyond
+        longest = max(k_max, usual_k_max(rows)) if beyond else k_max
+        fits_seed = STEADY if beyond else seed
+        path = fit_rows(
+            rows, longest, fits_seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric,
+            n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
     else:
         k_max = check_path(path, rows, k_max)
         path = path if criterion.looks_beyond else path.up_to(k_max)
-        longest = path.k_max
     with Threads(n_jobs) as pool:
-        work, given = Work(seed, pool), Given()
-        columns = column_names(X, len(rows.units.mean))
-        # What is odd about columns is seen in the rows of X, and not in those they stand for.
-        weighted = rows.spread is not None and rows.spread.weights is not None
-        seen = rows.points[0] if weighted else rows.sample.values
-        look: Callable[[], Any] = partial(findings_of, seen, columns, for_all=pool.map)
-        begun: list[Callable[[], Any]] = []
-
-        def meanwhile() -> None:
-            given.begin(criterion.needs(), rows, longest, work)
-            begun.append(pool.beside(look))
-
-        if path is None:
-            path = fit_rows(
-                rows, longest, STEADY if criterion.looks_beyond else seed, fits=fits,
-                n_init=n_init, clusterer=asked, metric=metric, n_jobs=n_jobs, progress=progress,
-                meanwhile=meanwhile,
-            )  # fmt: skip
-        curve = judge(criterion.bounded(k_max), rows, path, work, progress, given)
+        curve = judge(criterion.bounded(k_max), rows, path, Work(seed, pool), progress)
         shares = None
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
-        findings = begun[0]() if begun else look()
+        columns = column_names(X, len(path.centers(1)[0]))
+        # What is odd about columns is seen in the rows of X, and not in those they stand for.
+        weighted = rows.spread is not None and rows.spread.weights is not None
+        seen = rows.points[0] if weighted else rows.sample.values
+        findings = findings_of(seen, columns, for_all=pool.map)
     table = table_of(path, curve)
     if weighted and rows.spread is not None:
         findings = tuple(each.of_rows(rows.spread.first) for each in findings)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import blobs
 from edfkmeans.criteria.contrast import KINDS, LOOKED_AT_KINDS, Contrast, _curves, log_parts
-from edfkmeans.criteria.needs import Given, Work
+from edfkmeans.criteria.criterion import Given, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads

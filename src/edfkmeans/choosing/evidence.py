@@ -14,8 +14,8 @@ from edfkmeans._streams import seed_of
 from edfkmeans.choosing.looks import LARGE, Look, Looks
 from edfkmeans.criteria import rules
 from edfkmeans.criteria.contrast import KINDS, Contrast, Contrasts, log_parts
+from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.information import Dofs, bic
-from edfkmeans.criteria.needs import Given, Need, Work
 from edfkmeans.dof.columns import effective_columns
 from edfkmeans.dof.smoothing import interior_minima, smooth
 from edfkmeans.engines import open_rows

@@ -15,9 +15,8 @@ import pandas as pd
 
 from edfkmeans.choosing.evidence import NEEDS, Evidence, evidence_of
 from edfkmeans.choosing.forest import Forest
-from edfkmeans.criteria.criterion import Criterion, Curve, register
+from edfkmeans.criteria.criterion import Criterion, Curve, Given, Need, register
 from edfkmeans.criteria.information import Dofs, bic
-from edfkmeans.criteria.needs import Given, Need
 from edfkmeans.dof.columns import effective_columns
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.rows import Rows

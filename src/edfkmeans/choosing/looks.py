@@ -1,21 +1,24 @@
 """Looks: what the judge sees in the rows themselves, for every k."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from edfkmeans._streams import STEADY, Purpose, stream
-from edfkmeans.choosing.agreement import agreement
-from edfkmeans.choosing.glance import Glance
-from edfkmeans.criteria.needs import Given, Need, Work
+from edfkmeans.choosing.islands import islands
+from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.kernels.lloyd import centroids
+from edfkmeans.fits.reference import draws_for, fits_from, some_rows
+from edfkmeans.kernels.counting import count_pairs
+from edfkmeans.kernels.lloyd import assign, centroids
+from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.labels import Labels, Sizes
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
+from edfkmeans.structure import nearest_unimodal
 
 # Rows: of more, silhouettes come from a sample of this size.
 SILHOUETTE_ROWS = 2500
@@ -23,8 +26,18 @@ SILHOUETTE_ROWS = 2500
 _ROWS = 5000
 # Rows: clusters of fewer are not asked how far apart from the others they lie.
 LARGE = (5, 10, 30)
+# Rows that are split in two to see whether both halves say the same.
+_SPLIT = 4000
+# Knots of the distribution function whose distance from a unimodal one is taken.
+_KNOTS = 60
+# Columns that are asked for it: those that look most like two groups.
+_ASKED = 8
 # Part of a column's variance: a cluster's is never taken for less.
 _LEAST_PART = 1e-3
+# What is told of rows along a line, see `_along`.
+_LINE = ("dip", "skewness", "tails", "middle", "spread", "sides")
+# Rows of which the shape of the columns is taken.
+_SHAPE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +59,15 @@ class Looks:
         each cluster and column; every row counts for its own cluster only.
     nested : ndarray of shape (k_max + 1,)
         Adjusted Rand index of the fits with k and k - 1 clusters; the last entry is the pilot's.
-    halves, held_saddle, line, shape, islands
-        What is seen of the rows alone, see `edfkmeans.choosing.glance`.
+    halves, held_saddle : ndarray of shape (k_max,)
+        Of the fits of two halves of the rows: their adjusted Rand index, and the mean saddle ratio
+        of each half along the lines of the other, which has not been bent to it.
+    line : mapping of str to float
+        The rows of each half along the line between the two clusters of the other.
+    shape : mapping of str to float
+        What the columns look like.
+    islands : mapping of str to float
+        The clearest small group apart from the cloud, found without fits.
     """
 
     silhouette: Floats
@@ -74,20 +94,17 @@ class Looks:
 class Look(Need[Looks]):
     """Look at the rows, with the same draws for every seed."""
 
-    def needs(self) -> tuple[Need[Any], ...]:
-        return (Glance(),)
-
     def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Looks:
         steady = Work(STEADY, work.pool)
-        valleys = work.pool.beside(lambda: _saddles(rows, path, steady))
-        nested = work.pool.beside(lambda: _nested(path, work))
+        shape = _shape(some_rows(rows, _SHAPE, STEADY))
         mean, least, negative = _silhouettes(rows, path, steady)
-        curves = valleys()
+        curves = _saddles(rows, path, steady)
         saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
         apart = curves[8:].reshape(len(LARGE), 2, -1)
+        halves, held, line = _halves(rows, path, work)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            nested(), **vars(given[Glance()]),
+            _nested(path, work), halves, held, line, shape, islands(rows, work.pool),
         )  # fmt: skip
         work.report()
         return found
@@ -192,3 +209,140 @@ def _nested(path: KMeansPath, work: Work) -> Floats:
     ks = range(3, path.k_max + 2)
     found[2:] = work.pool.map(lambda k: agreement(path.labels(k - 1), path.labels(k)), ks)
     return found
+
+
+def _halves(rows: Rows, path: KMeansPath, work: Work) -> tuple[Floats, Floats, dict[str, float]]:
+    """Fit two halves of the rows, and look at each through the fits of the other."""
+    alike, saddles = np.full((2, path.k_max), np.nan)
+    values = some_rows(rows, _SPLIT, STEADY)
+    rng = stream(STEADY, Purpose.LOOKED_AT, 1)
+    order = rng.permutation(len(values))
+    parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
+    k_last = min([path.k_max, *(count_distinct(part, path.k_max) for part in parts)])
+    draws = [draws_for(k_last, rng) for _ in parts]
+    fits = work.pool.map(lambda half: fits_from(parts[half], draws[half], k_last)[1], (0, 1))
+    line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)
+
+    def one(task: tuple[int, int]) -> tuple[float, float, Floats]:
+        work.pool.check()
+        k, own = task
+        other = 1 - own
+        centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
+        centroids(parts[other], fits[other][k - 1], centers, sizes)
+        told = np.empty(len(parts[own]), np.int32)
+        assign(parts[own], centers, told)
+        ratios = saddle_ratios(parts[own], told, k, centers)
+        full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
+        return agreement(told, fits[own][k - 1]), full, centers
+
+    found = work.pool.map(one, [(k, own) for k in range(2, k_last + 1) for own in (0, 1)])
+    if k_last > 1:
+        both = np.array([each[:2] for each in found]).reshape(-1, 2, 2)
+        alike[1:k_last], saddles[1:k_last] = both.mean(axis=1).T
+    for own, (_, _, centers) in enumerate(found[:2]):
+        for name, value in _along(parts[own], centers).items():
+            line[name] += value / 2
+    return alike, saddles, line
+
+
+def _along(values: Floats, centers: Floats) -> dict[str, float]:
+    """Describe some rows by where they lie along the line between two centres."""
+    places = values @ (centers[1] - centers[0])
+    z = (places - places.mean()) / max(float(places.std()), 1e-300)
+    spread = float(np.median(np.abs(z - np.median(z))))
+    return {
+        "dip": _dip(places),
+        "skewness": abs(float((z**3).mean())),
+        "tails": float(np.log(max((z**4).mean(), 1e-300))),
+        "middle": float((np.abs(z) < 0.25).mean()),
+        "spread": spread,
+        "sides": abs(float((z > 0).mean()) - 0.5),
+    }
+
+
+def agreement(one: Labels, other: Labels) -> float:
+    """Return the adjusted Rand index of two clusterings, 1 for two of one cluster."""
+    counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1), np.int64)
+    count_pairs(one, other, counts)
+    table = counts.astype(np.float64)
+    pairs, first, second = _pairs(table), _pairs(table.sum(axis=1)), _pairs(table.sum(axis=0))
+    expected = first * second / max(_pairs(np.array([float(len(one))])), 1.0)
+    most = (first + second) / 2
+    return 1.0 if most == expected else float((pairs - expected) / (most - expected))
+
+
+def _pairs(counts: npt.NDArray[np.float64]) -> float:
+    return float((counts * (counts - 1)).sum() / 2)
+
+
+def _shape(rows: Floats) -> dict[str, float]:
+    """Describe some rows: steps, ties, skewness, tails, correlation, far rows."""
+    n = len(rows)
+    spread = rows.std(axis=0)
+    varying = spread > 1e-12 * spread.max()  # some columns may vary in other rows only
+    rows, spread = rows[:, varying], spread[varying]
+    z, d = rows / spread, rows.shape[1]
+    skew, tails = (z**3).mean(axis=0), (z**4).mean(axis=0)
+    bimodal = (skew**2 + 1) / np.maximum(tails, 1e-12)
+    ordered = np.sort(rows, axis=0)
+    steps = (np.diff(ordered, axis=0) > 1e-9 * spread).sum(axis=0) + 1
+    most = np.array([_most_frequent(column) for column in ordered.T]) / n
+    tails_first, tails_next, dip_of_components = _components(rows)
+    narrow = z @ z.T if n < d else z.T @ z
+    correlation = np.linalg.eigvalsh(narrow) / (n * d)
+    squares = (rows**2).sum(axis=1)
+    far = np.sort(squares) / max(squares.mean(), 1e-300)
+    return {
+        "distinct_rows": count_distinct(rows, n) / n,
+        "two_values": float((steps <= 2).mean()),
+        "few_values": float((steps <= 10).mean()),
+        "ties": float(1 - steps.mean() / n),
+        "most_frequent": float(most.mean()),
+        "skewness": float(np.abs(skew).mean()),
+        "highest_skewness": float(np.abs(skew).max()),
+        "tails": float(np.log(tails.mean())),
+        "lowest_tails": float(np.log(tails.min())),
+        "bimodal": float(bimodal.mean()),
+        "highest_bimodal": float(bimodal.max()),
+        "first_component": float(correlation[-1]),
+        "components": float(1 / max((correlation**2).sum(), 1e-300)) / min(n, d),
+        "unequal_spread": float(np.log(spread.max() / np.median(spread))),
+        "farthest": float(np.log(max(far[-1], 1e-300))),
+        "highest_dip": max(_dip(rows[:, j]) for j in np.argsort(-bimodal)[:_ASKED]),
+        "dip_of_components": dip_of_components,
+        "tails_of_first_component": tails_first,
+        "tails_of_next_components": tails_next,
+        "far_share": float(far[-max(1, n // 100) :].sum() / n),
+    }
+
+
+def _components(rows: Floats) -> tuple[float, float, float]:
+    """Return how long the tails of the first component and of the next four are, and the dip."""
+    n, d = rows.shape
+    if n < d:
+        places = np.linalg.eigh(rows @ rows.T)[1][:, ::-1]
+    else:
+        places = rows @ np.linalg.eigh(rows.T @ rows)[1][:, ::-1]
+    places = places[:, :5]
+    spread = np.maximum(places.std(axis=0), 1e-300)
+    tails = np.log(
+        np.maximum((((places - places.mean(axis=0)) / spread) ** 4).mean(axis=0), 1e-300)
+    )
+    dips = [_dip(places[:, j]) for j in range(min(2, places.shape[1]))]
+    return float(tails[0]), float(tails[1:].mean() if len(tails) > 1 else tails[0]), max(dips)
+
+
+def _dip(column: Floats) -> float:
+    """Return how far a column is from the nearest unimodal one, in standard errors."""
+    knots = np.unique(np.quantile(column, np.linspace(0, 1, _KNOTS + 1)))
+    if len(knots) < 4 or np.diff(knots).min() < 1e-12 * (knots[-1] - knots[0]):
+        return 0.0
+    heights = np.searchsorted(np.sort(column), knots, side="right") / len(column)
+    heights = (heights - heights[0]) / (1 - heights[0])
+    return float(np.abs(nearest_unimodal(knots, heights) - heights).max() * np.sqrt(len(column)))
+
+
+def _most_frequent(ordered: Floats) -> int:
+    """Count how often the most frequent value of a sorted column occurs."""
+    edges = np.flatnonzero(np.diff(ordered, prepend=-np.inf, append=np.inf))
+    return int(np.diff(edges).max())

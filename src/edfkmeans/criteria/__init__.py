@@ -7,8 +7,17 @@ class in one file and nothing else.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from edfkmeans.criteria.criterion import Criterion, Curve, Labelling, register, registered
-from edfkmeans.criteria.needs import Given, Need, NotApplicable, Work
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    Labelling,
+    Need,
+    NotApplicable,
+    Work,
+    register,
+    registered,
+)
 
 __all__ = [
     "Criterion",

@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, reasons_by_value, register
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    Need,
+    Work,
+    reasons_by_value,
+    register,
+)
 from edfkmeans.criteria.information import Dof, bic
-from edfkmeans.criteria.needs import Given, Need, Work
 from edfkmeans.criteria.silhouettes import MeanSilhouettes, ReferenceSilhouettes
 from edfkmeans.dof.columns import effective_columns
 from edfkmeans.dof.smoothing import smooth

@@ -1,16 +1,18 @@
-"""Criterion: a way to choose k; Curve: what it says."""
+"""Criterion: a way to choose k; Curve: what it says; Need: what it must be given first."""
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from edfkmeans._progress import progress_bar
-from edfkmeans.criteria.needs import Given, Need, NotApplicable, Work
+from edfkmeans.engines.threads import Threads, one_thread_of_blas
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.path import KMeansPath, fit_of_copies
 from edfkmeans.rows.arguments import check_one_of, check_whole
@@ -20,6 +22,11 @@ from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
 
 Direction = Literal["min", "max"]
+Made = TypeVar("Made")
+
+
+class NotApplicable(ValueError):  # noqa: N818 - an answer, not a failure: this criterion has none
+    """Raised by a criterion that has no answer for these data; the message says why."""
 
 
 def log_inertia(path: KMeansPath) -> Floats:
@@ -136,6 +143,76 @@ def distance(values: Floats, other: int, k: int) -> float:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What the making of needs takes: a seed, threads, and a function to call after every step."""
+
+    seed: int
+    pool: Threads
+    report: Callable[[], None] = lambda: None
+
+
+class Need(ABC, Generic[Made]):
+    """Something costly that criteria are given, made once however many declare it.
+
+    Subclasses are frozen dataclasses: equal parameters are the same need.
+    """
+
+    adds_up: ClassVar[bool] = False
+    """Whether it is made of sums over all rows. If not, it is given the rows' sample."""
+    needs_residuals: ClassVar[bool] = False
+    """Whether the pilot must leave something unexplained."""
+
+    def needs(self) -> "tuple[Need[Any], ...]":
+        """Return what this need must be given itself."""
+        return ()
+
+    def steps(self) -> int:
+        """Count the calls of ``work.report`` that `make` will do."""
+        return 1
+
+    @abstractmethod
+    def make(self, rows: Rows, path: KMeansPath, given: "Given", work: Work) -> Made:
+        """Make it from the rows, their fits and what was made before."""
+
+
+class Given:
+    """The needs that have been made, to be looked up by the need itself."""
+
+    def __init__(self) -> None:
+        self._made: dict[Need[Any], Any] = {}
+        self._seconds: dict[Need[Any], float] = {}
+
+    def __getitem__(self, need: Need[Made]) -> Made:
+        made = self._made[need]
+        if isinstance(made, NotApplicable):
+            raise made
+        return cast("Made", made)
+
+    def provide(self, need: Need[Any], rows: Rows, path: KMeansPath, work: Work) -> None:
+        """Make a need, and first what it needs itself, unless that has been done.
+
+        A need that does not apply to these data is kept as its `NotApplicable`, which is raised
+        when a criterion looks the need up.
+        """
+        if need in self._made:
+            return
+        for first in need.needs():
+            self.provide(first, rows, path, work)
+        start = time.perf_counter()
+        if not need.adds_up:
+            rows, path = rows.sample, path.sample
+        try:
+            self._made[need] = need.make(rows, path, self, work)
+        except NotApplicable as reason:
+            self._made[need] = reason
+        self._seconds[need] = time.perf_counter() - start
+
+    def seconds(self, need: Need[Any]) -> float:
+        """Return the time it took to make a need and what it needs itself."""
+        return self._seconds[need] + sum(self.seconds(first) for first in need.needs())
+
+
+@dataclass(frozen=True)
 class Labelling:
     """One clustering to be judged, and the fit that serves as its pilot."""
 
@@ -191,25 +268,22 @@ class Criterion(ABC):
 
 
 def judge(
-    criterion: Criterion,
-    rows: Rows,
-    path: KMeansPath,
-    work: Work,
-    progress: bool = False,
-    given: Given | None = None,
+    criterion: Criterion, rows: Rows, path: KMeansPath, work: Work, progress: bool = False
 ) -> Curve:
-    """Ask one criterion, making what it needs and has not been given yet."""
-    given = Given() if given is None else given
+    """Ask one criterion, making what it needs."""
+    given = Given()
     needs = criterion.needs()
-    # A device adds up over all rows while the processor looks at the sample.
-    apart = [need for need in needs if need.adds_up and rows.quick is not None]
-    with progress_bar(progress, "judging", len(needs)) as bar:
+    quick = rows.quick is not None
+    calm = one_thread_of_blas() if quick else nullcontext()
+    with calm, progress_bar(progress, "judging", len(needs)) as bar:
 
         def provide(some: Sequence[Need[Any]]) -> None:
             for need in some:
                 given.provide(need, rows, path, work)
                 bar.update()
 
+        # A device adds up over all rows while the processor looks at the sample.
+        apart = [need for need in needs if need.adds_up and quick]
         added_up = work.pool.beside(lambda: provide(apart)) if apart else None
         provide([need for need in needs if need not in apart])
         if added_up is not None:

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, log_inertia, register
-from edfkmeans.criteria.needs import Given, NotApplicable
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    NotApplicable,
+    log_inertia,
+    register,
+)
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.rows import Rows
 

@@ -8,8 +8,7 @@ import numpy as np
 from edfkmeans._choices import BOXES, Box
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, log_inertia, register
-from edfkmeans.criteria.needs import Given, Need, Work
+from edfkmeans.criteria.criterion import Criterion, Curve, Given, Need, Work, log_inertia, register
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.reference import Reference, quick_fits
 from edfkmeans.rows.arguments import check_one_of, check_whole

@@ -7,8 +7,17 @@ import numpy as np
 
 from edfkmeans._choices import RULES, Count, Rule
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, Labelling, reasons_by_value, register
-from edfkmeans.criteria.needs import Given, Need, NotApplicable, Work
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    Labelling,
+    Need,
+    NotApplicable,
+    Work,
+    reasons_by_value,
+    register,
+)
 from edfkmeans.dof.smoothing import smooth
 from edfkmeans.dof.terms import path_excess, path_excesses, terms_of
 from edfkmeans.fits.path import KMeansPath

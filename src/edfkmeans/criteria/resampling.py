@@ -8,9 +8,17 @@ import numpy.typing as npt
 
 from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, judge, register
+from edfkmeans.criteria.criterion import (
+    Criterion,
+    Curve,
+    Given,
+    Need,
+    NotApplicable,
+    Work,
+    judge,
+    register,
+)
 from edfkmeans.criteria.information import Information
-from edfkmeans.criteria.needs import Given, Need, NotApplicable, Work
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.path import KMeansPath

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans.criteria import rules
-from edfkmeans.criteria.criterion import Criterion, Curve, Labelling, register
-from edfkmeans.criteria.needs import Given, Need
+from edfkmeans.criteria.criterion import Criterion, Curve, Given, Labelling, Need, register
 from edfkmeans.criteria.silhouettes import MeanSilhouettes, Silhouettes, silhouettes, silhouettes_of
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_whole

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans._streams import Purpose, seed_of, stream
-from edfkmeans.criteria.needs import Given, Need, NotApplicable, Work
+from edfkmeans.criteria.criterion import Given, Need, NotApplicable, Work
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath

@@ -54,6 +54,16 @@ def _openmp() -> Any:
     return threadpoolctl.ThreadpoolController().select(user_api="openmp")
 
 
+def one_thread_of_blas() -> Any:
+    """Let matrix products do with one thread while many threads ask for small ones."""
+    return _blas().limit(limits=1)
+
+
+@cache
+def _blas() -> Any:
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
 # Threads for what is started beside the others: enough that none has to wait for its turn.
 _BESIDE = 16
 

@@ -1,6 +1,5 @@
 """The search for the best fit for every k: `fit_path`."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -134,13 +133,8 @@ def fit_rows(
     metric: Metric = "euclidean",
     n_jobs: int = 1,
     progress: bool = False,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> KMeansPath:
-    """Do what `fit_path` does, with rows that have been read, as the metric sees them.
-
-    `meanwhile` is called before a device begins with passes over all rows, for which the processor
-    would wait.
-    """
+    """Do what `fit_path` does, with rows that have been read, as the metric sees them."""
     check_one_of("fits", fits, FITS)
     n_init = _N_INIT[fits] if n_init is None else check_whole("n_init", n_init, 1)
     k_max = check_k_max(rows, k_max)
@@ -175,8 +169,6 @@ def fit_rows(
     if sample is rows or weights is not None:
         kind, failed = (fits, {}) if clusterer is None else (clusterer.name, failed)
         return held_path(rows, found, kind, failed, metric)
-    if quick is not None:
-        meanwhile()
     refined, products = refine(rows, [fit.centers for fit in found])
     # All rows decide about the numbers of clusters; the sample has the same.
     orders = [order_by_size(fit) for fit in refined]
