@@ -108,7 +108,7 @@ def parts_of(names):
 
 
 PARTS = (
-    "edfkmeans.selection.open_rows",
+    "edfkmeans.selection.open_for",
     "edfkmeans.engines.cuda:CudaSample.search",
     "edfkmeans.fits.search.refine",
     "edfkmeans.fits.search.fits_in_sample",
