@@ -13,7 +13,7 @@ Rows of background noise and outliers have the label -1: no clustering is blamed
 
 import numpy as np
 
-from worlds.cases import far_rows, few_columns, grid, small_groups, two_groups
+from worlds.cases import far_rows, few_columns, grid, long_cloud, small_groups, two_groups
 from worlds.mixtures import mixture, scheme
 from worlds.one import one_cluster
 from worlds.shapes import shapes
@@ -45,21 +45,22 @@ def _finish(rng, X, labels):
 
 # Every world and its share of the sets.
 WORLDS = (
-    (mixture, 0.15),
-    (scheme, 0.025),
-    (shapes, 0.12),
+    (mixture, 0.14),
+    (scheme, 0.02),
+    (shapes, 0.11),
     (factors, 0.11),
     (network, 0.045),
-    (curves, 0.035),
+    (curves, 0.03),
     (pictures, 0.025),
     (parts, 0.025),
     (words, 0.03),
     (size, 0.045),
     (many, 0.04),
-    (small_groups, 0.07),
-    (grid, 0.02),
-    (two_groups, 0.06),
+    (small_groups, 0.08),
+    (grid, 0.015),
+    (two_groups, 0.07),
+    (long_cloud, 0.03),
     (few_columns, 0.015),
     (far_rows, 0.015),
-    (one_cluster, 0.17),
+    (one_cluster, 0.155),
 )

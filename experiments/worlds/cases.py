@@ -4,6 +4,7 @@ import numpy as np
 
 from worlds.draws import draw_columns, draw_labels, draw_rotation, draw_rows
 from worlds.mixtures import draw_residuals
+from worlds.tables import bend_columns
 
 
 def _apart(rng, k, d, least):
@@ -70,6 +71,23 @@ def two_groups(rng):
     X = centres[labels] / min(gaps) * apart + draw_residuals(rng, kind, labels, k, d)
     X = X @ draw_rotation(rng, d) if rng.random() < 0.5 else X
     return X, labels, "two groups"
+
+
+def long_cloud(rng):
+    """Two to four classes along a long cloud, or across it, that overlap; some columns are bent."""
+    n, d = draw_rows(rng, 150, 3000), draw_columns(rng, 2, 50)
+    k = 2 if rng.random() < 0.6 else int(rng.integers(3, 5))
+    labels = draw_labels(rng, n, k)
+    causes = int(rng.integers(1, min(d, 4) + 1))
+    lengths = np.exp(-rng.uniform(0.2, 1.2) * np.arange(causes))
+    hidden = rng.normal(size=(n, causes)) * np.exp(rng.normal(0, 0.2, k))[labels, None]
+    at = 0 if rng.random() < 0.75 else int(rng.integers(causes))
+    hidden[:, at] += labels * rng.uniform(1.8, 4.5)
+    X = hidden * lengths @ rng.normal(size=(causes, d))
+    X = X + rng.normal(size=(n, d)) * X.std() * rng.uniform(0.1, 1.5)
+    if rng.random() < 0.4:
+        X = bend_columns(rng, X)
+    return X, labels, "long cloud"
 
 
 def few_columns(rng):

@@ -25,6 +25,37 @@ def _correlated(rng, n, d):
     return z / z.std(axis=0)
 
 
+def _rates(rng, n, d):
+    """Draw counts whose columns rise and fall together: every row has a rate of its own."""
+    rates = rng.uniform(0.5, 8, d) if rng.random() < 0.5 else np.exp(rng.uniform(-1, 3, d))
+    if rng.random() < 0.5:
+        shape = np.exp(rng.uniform(np.log(0.6), np.log(6)))
+        own = rng.gamma(shape, 1 / shape, size=(n, 1))
+    else:
+        own = np.exp(rng.normal(size=(n, 1)) * rng.uniform(0.2, 1.2))
+    if rng.random() < 0.3:  # some columns follow it less
+        own = own ** rng.uniform(0.3, 1.2, d)
+    if rng.random() < 0.3:
+        shape = rng.uniform(0.5, 5)
+        own = own * rng.gamma(shape, 1 / shape, size=(n, d))
+    X = rng.poisson(np.clip(rates * own, 0, 1e5)).astype(float)
+    return np.log1p(X) if rng.random() < 0.15 else X
+
+
+def _answers(rng, n, d):
+    """Draw yes and no, or answers of few steps, that one to three traits of a row lead to."""
+    traits = int(rng.integers(1, 4))
+    loads = rng.uniform(0.2, 0.9, size=(traits, d))
+    if traits > 1 and rng.random() < 0.6:  # every question asks for one trait
+        loads *= np.arange(traits)[:, None] == rng.integers(0, traits, d)
+    loads /= np.maximum(np.sqrt((loads**2).sum(axis=0)) / 0.9, 1)
+    own = np.sqrt(1 - (loads**2).sum(axis=0))
+    z = rng.normal(size=(n, traits)) @ loads + rng.normal(size=(n, d)) * own
+    levels = 2 if rng.random() < 0.7 else int(rng.integers(3, 8))
+    bounds = np.sort(rng.uniform(-1.4, 1.4, size=(levels - 1, d)), axis=0)
+    return (z > bounds[:, None]).sum(axis=0).astype(float)
+
+
 def one_cluster(rng):
     """One cluster, in all its disguises."""
     n, d = draw_rows(rng, 50, 2500), draw_columns(rng)
@@ -63,6 +94,8 @@ def one_cluster(rng):
     elif kind == "counts":
         rate = rng.uniform(-1, 2, d) + z * rng.choice([0, 0.3, 0.6, 1.0])
         X = rng.poisson(np.exp(np.clip(rate, -5, 6)))
+    elif kind == "rates":
+        X = _rates(rng, n, d)
     elif kind == "likert":
         levels = int(rng.integers(3, 11))
         X = np.clip(
@@ -70,6 +103,8 @@ def one_cluster(rng):
         )
     elif kind == "binary":
         X = (z > rng.uniform(-1.3, 1.3, d)).astype(float)
+    elif kind == "answers":
+        X = _answers(rng, n, d)
     elif kind == "rounded":
         step = rng.uniform(0.2, 1.5)
         X = np.round(z / step) * step
@@ -102,6 +137,6 @@ ONE = (
     *SIGNALS, "normal", "normal", "normal", "normal", "normal", "normal", "uniform", "uniform",
     "uniform", "ball", "log-normal", "log-normal", "gamma", "gamma", "exponential", "t",
     "elliptical t", "elliptical t", "elliptical t", "laplace", "counts", "counts", "likert",
-    "likert", "binary", "binary", "rounded", "mostly zeros", "repeated", "repeated", "far row",
+    "likert", "binary", "answers", "answers", "rates", "rates", "rates", "rates", "rounded", "mostly zeros", "repeated", "repeated", "far row",
     "far row", "mixed columns", "mixed columns",
 )  # fmt: skip

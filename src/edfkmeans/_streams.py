@@ -5,10 +5,10 @@ such as k and the start: never on who draws, or when.
 """
 
 from enum import IntEnum, unique
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 # The seed of all that the judge draws, and of the fits it looks at, whatever the seed of a run.
 STEADY = 0
@@ -69,9 +69,20 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
+        return int(_legacy(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise ValueError(
             f"random_state={random_state!r} must be a whole number from 0 to 2**32 - 1, a "
             f"RandomState, a Generator or None: {error}."
         ) from None
+
+
+def _legacy(random_state: Any) -> np.random.RandomState:
+    """Do what scikit-learn does with a random_state; to import that takes a second."""
+    if random_state is None or random_state is np.random:
+        return np.random.mtrand._rand
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if isinstance(random_state, Integral):
+        return np.random.RandomState(int(random_state))
+    raise ValueError("it is none of them")

@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 # Standard deviations of a column that a cluster's mean is above or below that of all rows, from
 # which on it is called high or low, and very high or very low.
-HIGH, VERY_HIGH = 0.5, 1.5
+SLIGHTLY_HIGH, HIGH, VERY_HIGH = 0.2, 0.5, 1.5
 # Columns in a description, and columns that rules are made of: the ones that tell most.
 _NAMED, _IN_RULES = 3, 8
 # Conditions in a rule, and what each further one must add to be worth reading.
@@ -247,7 +247,13 @@ def _description(away: Floats, names: Sequence[str]) -> str:
         if abs(away[j]) >= HIGH:
             very = "very " if abs(away[j]) >= VERY_HIGH else ""
             words.append(f"{very}{'high' if away[j] > 0 else 'low'} {names[j]}")
-    return ", ".join(words) or "near the mean in every column"
+    if words:
+        return ", ".join(words)
+    near = [
+        j for j in np.argsort(-np.abs(away), kind="stable")[:2] if abs(away[j]) >= SLIGHTLY_HIGH
+    ]
+    told = [f"slightly {'high' if away[j] > 0 else 'low'} {names[j]}" for j in near]
+    return ", ".join(told) or "near the mean in every column"
 
 
 def quantiles(values: Values, labels: Labels, k: int, levels: Sequence[float]) -> Floats:

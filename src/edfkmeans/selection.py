@@ -21,6 +21,7 @@ from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.clusterer import asked_clusterer
 from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
+from edfkmeans.kernels.ahead import call_help
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
@@ -643,6 +644,7 @@ def select_k(
     metric = check_metric(metric, path)
     asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    call_help()
     rows = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
     if path is None:
         k_max = check_k_max(rows, k_max)
@@ -678,7 +680,9 @@ def select_k(
     if weighted and rows.spread is not None:
         findings = tuple(each.of_rows(rows.spread.first) for each in findings)
     if metric == "cosine":  # what is done to single columns is not done to directions
-        findings = tuple(each for each in findings if each.kind in ("number", "far", "copy"))
+        findings = tuple(
+            each for each in findings if each.kind in ("number", "far", "copy", "near")
+        )
     return Selection(
         k=curve.k,
         chosen=curve.k,

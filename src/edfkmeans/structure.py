@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
 from edfkmeans._streams import Purpose, seed_of, stream
@@ -201,12 +200,46 @@ def nearest_unimodal(knots: Floats, heights: Floats) -> Floats:
     best, least = heights, np.inf
     for mode in np.unique(np.linspace(0, len(widths), _MODES).astype(int)):
         parts = [
-            isotonic_regression(density[part], weights=widths[part], increasing=rising).x
-            for part, rising in ((slice(mode), True), (slice(mode, None), False))
-            if density[part].size
+            _rising(density[:mode], widths[:mode]),
+            _rising(density[mode:][::-1], widths[mode:][::-1])[::-1],
         ]
         fitted = np.append(0.0, np.cumsum(np.concatenate(parts) * widths))
         distance = float(np.abs(fitted - heights).max())
         if distance < least:
             best, least = fitted / fitted[-1], distance
     return best
+
+
+def _rising(values: Floats, weights: Floats) -> Floats:
+    """Return the nearest numbers that never fall (weighted least squares).
+
+    Neighbours that would fall are pooled, step by step as scipy.optimize.isotonic_regression does;
+    to import that takes a third of a second.
+    """
+    y, w = values.tolist(), weights.tolist()
+    means: list[float] = []
+    sizes: list[float] = []
+    ends = [0]
+    i = 0
+    while i < len(y):
+        mean, size = y[i], w[i]
+        i += 1
+        if means and means[-1] >= mean:
+            total = sizes[-1] * means[-1] + size * mean
+            size += sizes[-1]
+            mean = total / size
+            del means[-1], sizes[-1], ends[-1]
+            while i < len(y) and mean >= y[i]:
+                total += w[i] * y[i]
+                size += w[i]
+                mean = total / size
+                i += 1
+            while means and means[-1] >= mean:
+                total += sizes[-1] * means[-1]
+                size += sizes[-1]
+                mean = total / size
+                del means[-1], sizes[-1], ends[-1]
+        means.append(mean)
+        sizes.append(size)
+        ends.append(i)
+    return np.repeat(means, np.diff(ends))

@@ -48,6 +48,47 @@ def test_the_id_keeps_its_name_and_its_values(table, name, ending, tmp_path):
     assert all(f"our column is {each!r}" in done.output for each in told)
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["who", "cluster"])
+def test_the_table_is_written_again_with_its_clusters(table, name, ending, tmp_path):
+    source, out = tmp_path / "t.csv", tmp_path / f"o{ending}"
+    table = table.rename(columns={"who": name}).assign(idle=np.arange(len(table)) / 7)
+    table.loc[4, "x"] = np.nan
+    table.loc[5, name] = "=1+1"
+    table.to_csv(source, index=False)
+    options = ("--drop", "idle", "--drop", name, "--missing", "drop", *OPTIONS)
+    done = run("select", source, "--table", out, *options)
+    assert done.exit_code == 0, done.output
+    written, kept = read(out), table.drop(index=4).reset_index(drop=True)
+    if ending == ".csv":
+        kept.loc[4, name] = "'=1+1"
+    ours = "edfkmeans_cluster" if name == "cluster" else "cluster"
+    pd.testing.assert_frame_equal(written.drop(columns=ours), kept)
+    assert list(written.columns) == [*table.columns, ours]
+    labels = tmp_path / "labels.csv"
+    assert run("select", source, "--labels", labels, *options).exit_code == 0
+    assert written[ours].tolist() == read(labels).cluster.tolist()
+
+
+def test_the_named_index_stays_in_the_table(table, tmp_path):
+    source, out = tmp_path / "t.parquet", tmp_path / "o.parquet"
+    table.set_index("who").to_parquet(source)
+    assert run("select", source, "--table", out, *OPTIONS).exit_code == 0
+    assert read(out).index.tolist() == table.who.tolist()
+
+
+def test_a_table_that_is_streamed_is_not_written_again(table, tmp_path):
+    source = tmp_path / "t.parquet"
+    table.drop(columns="who").to_parquet(source)
+    done = run("select", source, "--engine", "arrow", "--table", tmp_path / "o.csv", *OPTIONS)
+    assert done.exit_code == 2
+    assert "--table is for rows in memory" in done.output
+    done = run("select", source, "--table", tmp_path / "o.txt")
+    assert done.exit_code == 2
+    assert "--table" in done.output
+    assert ".parquet" in done.output
+
+
 @pytest.mark.parametrize("index", ["who", "cluster", None])
 def test_the_index_of_a_parquet_file_is_the_id(table, index, tmp_path):
     source, labels = tmp_path / "t.parquet", tmp_path / "o.csv"

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ dask = pytest.importorskip("dask", reason="needs dask: pip install '.[dask]'")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
-from edfkmeans.engines._dask_chunks import Chunks  # noqa: E402
+from edfkmeans.engines._dask_chunks import Chunks, check_workers  # noqa: E402
 from edfkmeans.engines.dask_files import connected, open_lazily, scaled, write_labels  # noqa: E402
 
 
@@ -383,6 +384,29 @@ def test_a_cluster_gives_the_same_numbers_and_keeps_nothing(client, wine):
     while client.who_has() and time.time() < deadline:
         time.sleep(0.05)
     assert not client.who_has()
+
+
+def test_workers_of_another_version_are_refused_before_the_work(client, wine, monkeypatch):
+    monkeypatch.setattr("edfkmeans.__version__", "99.0")
+    with pytest.raises(ImportError, match=r"has edfkmeans 0.* here it is 99\.0.* every worker"):
+        fit_path(in_chunks(wine, 3), 3)
+    monkeypatch.undo()
+    monkeypatch.setattr(np, "__version__", "99.1")
+    with pytest.raises(ImportError, match=r"has numpy .* Install numpy 99\.1 on every worker"):
+        fit_path(in_chunks(wine, 3), 3)
+
+
+def test_workers_without_the_package_are_named():
+    class Client:
+        answers: ClassVar = {"edfkmeans": ModuleNotFoundError("No module named 'edfkmeans'")}
+
+        def run(self, function, name, on_error):
+            return {"tcp://a": function(name), "tcp://b": self.answers[name.split(":")[0]]}
+
+    with pytest.raises(ImportError, match=r"tcp://b has no edfkmeans .*Install edfkmeans 0"):
+        check_workers(Client())
+    Client.answers = {"edfkmeans": OSError("it has just ended"), "numpy": np.__version__}
+    check_workers(Client())
 
 
 @posix_only

@@ -32,6 +32,7 @@ ODD = {
     "tails": RNG.standard_t(1.5, size=N),
     "far": far(),
     "copy": 2.54 * normal()[:, 0] + 3,
+    "near": normal()[:, 0] + 0.1 * normal(5)[:, 1],
     "rare": np.arange(N) % 100 == 0,
     "constant": np.full(N, 7.0),
     "two": np.arange(N) % 2,
@@ -109,6 +110,13 @@ def test_words_name_columns_rows_and_what_to_do():
     assert any("'q' is 'p'. They count twice. Leave 'q' out" in each for each in remarks)
     assert any(each.startswith("'p', 'q' have two values") for each in remarks)
     assert set(REMEDIES) >= {each.kind for each in findings_of(X, names)}
+
+
+def test_columns_that_go_together_by_nature_are_no_matter():
+    waves = np.sin(np.arange(30) / 20 + normal(d=1) * 2)
+    assert findings_of(waves + 0.01 * normal(d=30)) == ()
+    few = np.array([[1, 2], [2, 4.1], [3, 6], [4, 7.9]])
+    assert "near" not in {each.kind for each in findings_of(few)}
 
 
 def test_a_few_odd_columns_of_very_many_are_no_matter():

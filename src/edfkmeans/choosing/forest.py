@@ -42,6 +42,7 @@ class Forest:
     names: tuple[str, ...]
 
     @classmethod
+    @cache
     def load(cls, name: str) -> "Forest":
         """Read one of the forests that come with the package."""
         stored = _stored()
@@ -59,19 +60,20 @@ class Forest:
         columns = [np.asarray(numbers[name], np.float32) for name in self.names]
         rows = np.atleast_2d(np.stack(columns, axis=-1))
         at = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
-        row = np.arange(len(rows))[:, None]
+        first = np.arange(0, rows.size, len(self.names))[:, None]
         parts = np.zeros((len(rows), len(self.names)))
+        value = self.value[at]
         while True:
-            asked = self.feature[at]
-            goes_left = rows[row, asked] <= self.threshold[at]
+            cells = first + self.feature[at]
+            goes_left = rows.take(cells) <= self.threshold[at]
             to = np.where(goes_left, self.left[at], self.right[at])
-            if (to == at).all():
+            if np.array_equal(to, at):
                 break
-            steps = (self.value[to] - self.value[at]).astype(np.float64)
-            cells = (row * len(self.names) + asked).ravel()
-            parts += np.bincount(cells, steps.ravel(), parts.size).reshape(parts.shape)
-            at = to
-        return self.value[at].sum(axis=1, dtype=np.float64), parts
+            next_value = self.value[to]
+            steps = (next_value - value).astype(np.float64)
+            parts += np.bincount(cells.ravel(), steps.ravel(), parts.size).reshape(parts.shape)
+            at, value = to, next_value
+        return value.sum(axis=1, dtype=np.float64), parts
 
 
 @cache

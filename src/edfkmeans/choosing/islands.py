@@ -6,7 +6,7 @@ are near to each other. The other half, which had no say in that, is looked at a
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import log_ndtr
 
 from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.engines.threads import Threads
@@ -110,7 +110,7 @@ def _island(line: Floats) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(-z[-1]), grain)
     gaps = z[sizes - 1] - z[sizes]
     means = np.cumsum(z)[sizes - 1] / sizes
-    clear = sizes * (norm.logsf(z[sizes]) - norm.logsf(z[sizes - 1]))
+    clear = sizes * (log_ndtr(-z[sizes]) - log_ndtr(-z[sizes - 1]))
     best = int(np.argmax(clear))
     m = int(sizes[best])
     return (

@@ -74,17 +74,17 @@ def verdict(evidence: Evidence) -> Verdict:
     expected[0] = close[0] = chance
     index = pd.Index(np.arange(1, len(expected) + 1), name="k")
     weights = _by_group(Forest.load("agreement").names, parts)
-    weights.iloc[0] = _by_group(Forest.load("one").names, one_parts).iloc[0]
+    weights[0] = _by_group(Forest.load("one").names, one_parts)[0]
     return Verdict(
-        pd.DataFrame({"agreement": expected, "near": close}, index=index), weights.set_axis(index)
+        pd.DataFrame({"agreement": expected, "near": close}, index=index),
+        pd.DataFrame(weights, index=index, columns=list(_WORDS)),
     )
 
 
-def _by_group(names: tuple[str, ...], parts: Floats) -> pd.DataFrame:
-    """Add up what the numbers of each group add."""
-    groups = [name.split(".")[0] for name in names]
-    found = pd.DataFrame(parts, columns=groups).T.groupby(level=0, sort=False).sum().T
-    return found.reindex(columns=list(_WORDS), fill_value=0.0)
+def _by_group(names: tuple[str, ...], parts: Floats) -> Floats:
+    """Add up what the numbers of each group of `_WORDS` add."""
+    groups = np.array([name.split(".")[0] for name in names])
+    return np.stack([parts[:, groups == group].sum(axis=1) for group in _WORDS], axis=1)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Judge(Criterion):
             return _only_one(rows, path, given)
         evidence = evidence_of(rows, path, given)
         said = verdict(evidence)
-        confidence, weights = said.confidence.loc[:last], said.weights.loc[:last]
+        confidence, weights = said.confidence.loc[:last], said.weights.to_numpy()
         k = chosen(said.confidence["agreement"].to_numpy(), last)
         agreement = confidence["agreement"].to_numpy()
         return Curve(
@@ -128,7 +128,7 @@ class Judge(Criterion):
             candidates=_candidates(agreement, k),
             columns={name: values[:last] for name, values in evidence.table.items()}
             | {"agreement": agreement, "near": confidence["near"].to_numpy()},
-            reasons={other: _reason(weights, other, k) for other in confidence.index},
+            reasons={other: _reason(weights, other, k) for other in range(1, last + 1)},
             confidence=confidence,
         )
 
@@ -175,18 +175,20 @@ def _candidates(agreement: Floats, k: int) -> tuple[int, ...]:
     return tuple(int(other) for other in order if worth[other - 1] and other != k)[:_MOST]
 
 
-def _reason(weights: pd.DataFrame, other: int, k: int) -> str:
+def _reason(weights: Floats, other: int, k: int) -> str:
     """Say what speaks for and against a k: the chosen one by itself, others beside it."""
-    parts = weights.loc[other].to_numpy()
+    parts = weights[other - 1]
     if other != k and 1 not in (other, k):
-        parts = parts - weights.loc[k].to_numpy()
+        parts = parts - weights[k - 1]
     elif other != k and other != 1:  # one cluster was chosen: what is said for it is against k
-        parts = -weights.loc[1].to_numpy()
-    order = np.argsort(-np.abs(parts), kind="stable")
-    told = [number for number in order if abs(parts[number]) >= _TOLD * np.abs(parts).sum()]
+        parts = -weights[0]
+    sizes = np.abs(parts)
+    order = np.argsort(-sizes, kind="stable")
+    told = order[sizes[order] >= _TOLD * sizes.sum()].tolist()
+    words = list(_WORDS.values())
     texts = []
     for side, sign in (("for it", 1), ("against it", -1)):
-        named = [_WORDS[weights.columns[number]] for number in told if sign * parts[number] > 0]
+        named = [words[number] for number in told if sign * parts[number] > 0]
         if named:
             texts.append(f"{side}: {', '.join(named)}")
     return "; ".join(texts)

@@ -35,7 +35,7 @@ _ASKED = 8
 # Part of a column's variance: a cluster's is never taken for less.
 _LEAST_PART = 1e-3
 # What is told of rows along a line, see `_along`.
-_LINE = ("dip", "skewness", "tails", "middle", "spread", "sides")
+_LINE = ("dip", "skewness", "tails", "tails_in_errors", "middle", "spread", "sides")
 # Rows of which the shape of the columns is taken.
 _SHAPE = 1000
 
@@ -250,10 +250,12 @@ def _along(values: Floats, centers: Floats) -> dict[str, float]:
     places = values @ (centers[1] - centers[0])
     z = (places - places.mean()) / max(float(places.std()), 1e-300)
     spread = float(np.median(np.abs(z - np.median(z))))
+    tails = float((z**4).mean())
     return {
         "dip": _dip(places),
         "skewness": abs(float((z**3).mean())),
-        "tails": float(np.log(max((z**4).mean(), 1e-300))),
+        "tails": float(np.log(max(tails, 1e-300))),
+        "tails_in_errors": (tails - 3) * np.sqrt(len(z) / 24),  # of a normal column
         "middle": float((np.abs(z) < 0.25).mean()),
         "spread": spread,
         "sides": abs(float((z > 0).mean()) - 0.5),

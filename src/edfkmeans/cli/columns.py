@@ -27,6 +27,14 @@ def label_columns(id_name: Any) -> tuple[str, str]:
     return cluster, ambiguity
 
 
+def cluster_column(frame: Any) -> str:
+    """Name the column that is added to a table, by a name that is not there yet."""
+    name = "cluster"
+    while name in frame.columns:
+        name = f"edfkmeans_{name}"
+    return name
+
+
 def known_column(frame: Any, name: str, option: str, source: str) -> str:
     """Return the name of a column, or say which ones there are."""
     if name in frame.columns:

@@ -75,6 +75,7 @@ def select(
     report: options.Report = None,
     plot: options.Plot = None,
     model: options.Model = None,
+    table: options.Table = None,
     quiet: options.Quiet = False,
     force: options.Force = False,
     engine: options.Engine = None,
@@ -89,7 +90,7 @@ def select(
     from edfkmeans.cli.size import engine_for
 
     check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot, model, force)
+    outputs = Outputs(labels, json_file, report, plot, model, table, force)
     how: dict[str, Any] = {"k_max": k_max, "method": method, "rule": rule, "metric": metric}
     how |= {"random_state": seed, "n_jobs": jobs}
     scale = scale or usual_scale(metric)
@@ -109,6 +110,7 @@ def select(
             prepared, _ = read_table(
                 file,
                 weights=weights,
+                keep=table is not None,
                 columns=columns,
                 drop=drop,
                 id_column=id_column,
@@ -124,7 +126,8 @@ def select(
         check_streamed(
             engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
-             "--log": log, "--id": None if engine == "spark" else id_column, "--weights": weights},
+             "--log": log, "--id": None if engine == "spark" else id_column, "--weights": weights,
+             "--table": table},
         )  # fmt: skip
         with connected(engine, scheduler or master):
             prepared = open_table(file, engine, columns, drop, scale, jobs, id_column, streamed)
@@ -158,7 +161,7 @@ def demo(
     from edfkmeans.cli.preparing import prepare
 
     check_rule(method, rule)
-    outputs = Outputs(labels, json_file, report, plot, model, force)
+    outputs = Outputs(labels, json_file, report, plot, model, force=force)
     with told():
         outputs.check()
         prepared = prepare(load_wine(as_frame=True).data, "scikit-learn's wine data")

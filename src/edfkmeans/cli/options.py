@@ -108,6 +108,13 @@ Labels = Annotated[
         "or (by its name) Parquet."
     ),
 ]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the table itself with one more column, the cluster of every row, as CSV or (by "
+        "its name) Parquet."
+    ),
+]
 Json = Annotated[
     Path | None, typer.Option("--json", help="Write everything as JSON; - for standard output.")
 ]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from edfkmeans._atomic import place, temporary
 from edfkmeans._spreadsheets import harmless
-from edfkmeans.cli.columns import label_columns
+from edfkmeans.cli.columns import cluster_column, label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
@@ -39,6 +39,7 @@ class Outputs:
     report: Path | None = None
     plot: Path | None = None
     model: Path | None = None
+    table: Path | None = None
     force: bool = False
     """Whether files that are there may be overwritten."""
 
@@ -46,7 +47,7 @@ class Outputs:
     def named(self) -> dict[str, Path]:
         """What is asked for, by the name of the option."""
         options = {"labels": self.labels, "json": self.json, "report": self.report}
-        options |= {"plot": self.plot, "model": self.model}
+        options |= {"plot": self.plot, "model": self.model, "table": self.table}
         return {name: file for name, file in options.items() if file is not None}
 
     @property
@@ -56,10 +57,11 @@ class Outputs:
 
     def check(self, source: Path | None = None) -> None:
         """Refuse before the work what could not be written after it."""
-        if self.labels is not None and self.labels.suffix.lower() not in _TABLES:
-            raise BadFileError(
-                f"--labels {self.labels}: name a file that ends in {', '.join(_TABLES)}."
-            )
+        for option, file in (("--labels", self.labels), ("--table", self.table)):
+            if file is not None and file.suffix.lower() not in _TABLES:
+                raise BadFileError(
+                    f"{option} {file}: name a file that ends in {', '.join(_TABLES)}."
+                )
         files = [file for name, file in self.named.items() if (name, str(file)) != ("json", "-")]
         for file in files:
             check_output(file, self.force, source)
@@ -83,6 +85,8 @@ class Outputs:
                 _write_report(parts.report, shown, prepared, command)
             if parts.labels is not None:
                 _write_labels(parts.labels, selection, prepared)
+            if parts.table is not None:
+                _write_table(parts.table, selection, prepared)
             if parts.model is not None:
                 text = _model(selection, prepared).to_json()
                 parts.model.write_text(text, encoding="utf-8")
@@ -219,6 +223,20 @@ def write_rows(frame: pd.DataFrame, file: Any) -> None:
     frame = frame.assign(**{str(frame.columns[0]): frame.iloc[:, 0].map(harmless)})
     frame.columns = frame.columns.map(harmless)
     frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _write_table(file: Path, selection: Selection, prepared: Prepared) -> None:
+    assert prepared.table is not None
+    frame = prepared.table.assign(**{cluster_column(prepared.table): selection.labels})
+    named = frame.index.name is not None  # an index without a name only counts the rows
+    if file.suffix.lower() != ".csv":
+        frame.to_parquet(file, index=named)
+        return
+    for name in frame.columns:
+        if frame[name].dtype.kind not in "biufM":
+            frame[name] = frame[name].map(harmless)
+    frame.columns = frame.columns.map(harmless)
+    frame.to_csv(file, index=named, lineterminator="\n")
 
 
 @dataclass(frozen=True)

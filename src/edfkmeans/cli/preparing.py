@@ -50,6 +50,8 @@ class Prepared:
         in memory, of which only a sample can be asked.
     weights : ndarray of shape (n_samples,), or None
         How many rows each row stands for.
+    table : DataFrame, or None
+        The rows as they are in the file, all columns, where that is to be written again.
     """
 
     X: Floats
@@ -63,6 +65,7 @@ class Prepared:
     notes: tuple[str, ...]
     remarks: tuple[str, ...] | None
     weights: Floats | None = None
+    table: pd.DataFrame | None = None
 
 
 def prepare(

@@ -33,6 +33,7 @@ REMEDIES: Remedies = {
     "tails": _again,
     "far": lambda names: "See whether that is an error; if so, correct or delete it in the file.",
     "copy": lambda names: f"Unless that is meant: {_options('--drop', names)}",
+    "near": _again,
     "rare": _again,
     "constant": lambda names: f"Nothing need be done; {_options('--drop', names)} leaves it out.",
     "two": _again,

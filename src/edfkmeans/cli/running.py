@@ -180,9 +180,13 @@ def read_table(
     truth: str | None = None,
     sheet: str | None = None,
     weights: str | None = None,
+    keep: bool = False,
     **how: Any,
 ) -> "tuple[Prepared, pd.Series | None]":
-    """Read a file and prepare its rows; also a column with a known grouping."""
+    """Read a file and prepare its rows; also a column with a known grouping.
+
+    The table is kept as it is where it is to be written again.
+    """
     from edfkmeans.cli.columns import known_column
     from edfkmeans.cli.preparing import prepare
     from edfkmeans.cli.reading import read_file
@@ -190,12 +194,15 @@ def read_table(
     source = "standard input" if file == "-" else shown(file)
     grouping = None
     frame, notes = read_file(file, how.get("id_column"), sheet)
+    table = frame.copy(deep=False) if keep else None
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
     weighed = None
     if weights is not None:
         weighed = frame.pop(known_column(frame, weights, "--weights", source))
     prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
+    if table is not None:
+        prepared = replace(prepared, table=table.iloc[prepared.kept])
     return prepared, None if grouping is None else grouping.iloc[prepared.kept]
 
 

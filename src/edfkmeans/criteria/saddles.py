@@ -14,9 +14,9 @@ _NEIGHBOURS = 3
 _FROM, _TO, _PER_UNIT, _WIDTH = -0.5, 1.5, 20, 0.1
 _PLACES = _FROM + np.arange(round((_TO - _FROM) * _PER_UNIT) + 1) / _PER_UNIT
 _KERNEL = np.exp(-0.5 * ((_PLACES[:, None] - _PLACES) / _WIDTH) ** 2)
-_MIDDLE = (_PLACES > 0.28) & (_PLACES < 0.72)
-_FIRST_END = (_PLACES > -0.22) & (_PLACES < 0.28)
-_LAST_END = (_PLACES > 0.72) & (_PLACES < 1.22)
+_MIDDLE, _FIRST_END, _LAST_END = (
+    slice(*np.searchsorted(_PLACES, ends)) for ends in ((0.28, 0.72), (-0.22, 0.28), (0.72, 1.22))
+)
 
 
 def saddle_ratios(values: Floats, labels: Labels, k: int, centers: Floats | None = None) -> Floats:
@@ -34,20 +34,23 @@ def saddle_ratios(values: Floats, labels: Labels, k: int, centers: Floats | None
     away = squares[:, None] + squares - 2 * centers @ centers.T
     np.fill_diagonal(away, -1.0)
     near = np.argsort(away, axis=1, kind="stable")[:, 1 : 1 + _NEIGHBOURS]
-    own = np.repeat(np.arange(k), near.shape[1])
-    both = np.sort(np.stack([own, near.ravel()], axis=1), axis=1)
-    pairs, number = np.unique(both, axis=0, return_inverse=True)
-    lines = centers[pairs[:, 1]] - centers[pairs[:, 0]]
+    own = np.arange(k)[:, None]
+    pairs, number = np.unique(
+        np.minimum(own, near) * k + np.maximum(own, near), return_inverse=True
+    )
+    ends = np.concatenate(np.divmod(pairs, k))
+    one, other = centers[ends].reshape(2, len(pairs), -1)
+    lines = other - one
     lines /= np.maximum((lines**2).sum(axis=1, keepdims=True), 1e-300)
-    starts = (centers[pairs[:, 0]] * lines).sum(axis=1) + _FROM
-    members = np.argsort(pairs.T.ravel(), kind="stable")
-    first = np.searchsorted(pairs.T.ravel()[members], np.arange(k + 1))
+    starts = (one * lines).sum(axis=1) + _FROM
+    members = ends.argsort(kind="stable")
+    first = ends[members].searchsorted(np.arange(k + 1))
     counts = np.zeros((len(pairs), len(_PLACES)))
     count_along(
         values, labels, lines, starts, members % len(pairs), first, float(_PER_UNIT), counts
     )
     density = counts @ _KERNEL
-    ends = np.minimum(density[:, _FIRST_END].max(axis=1), density[:, _LAST_END].max(axis=1))
-    ratio = density[:, _MIDDLE].min(axis=1) / np.maximum(ends, 1e-12)
-    highest: Floats = np.minimum(ratio, 2.0)[number.ravel()].reshape(near.shape).max(axis=1)
+    peaks = np.minimum(density[:, _FIRST_END].max(axis=1), density[:, _LAST_END].max(axis=1))
+    ratio = density[:, _MIDDLE].min(axis=1) / np.maximum(peaks, 1e-12)
+    highest: Floats = np.minimum(ratio, 2.0)[number.reshape(near.shape)].max(axis=1)
     return highest

@@ -6,6 +6,7 @@ pass and never kept.
 """
 
 import os
+import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add
@@ -27,6 +28,32 @@ from edfkmeans.rows.units import Values
 _TOGETHER = 16
 
 
+def check_workers(client: Any) -> None:
+    """Refuse workers that could not read what is sent to them: they would end, or wait for ever."""
+    from edfkmeans import __version__
+
+    for package, own in (("edfkmeans", __version__), ("numpy", np.__version__)):
+        # A function that every Python has: one of ours cannot be sent there before this is known.
+        found = client.run(pkgutil.resolve_name, f"{package}:__version__", on_error="return")
+        for worker, version in found.items():
+            if isinstance(version, ImportError):
+                raise ImportError(
+                    f"The worker {worker} has no {package} ({version}). Install {package} {own} on "
+                    "every worker, as here."
+                )
+            told = isinstance(version, str)  # one that has just ended does not answer
+            if told and _generation(package, version) != _generation(package, own):
+                raise ImportError(
+                    f"The worker {worker} has {package} {version}, and here it is {own}: they do "
+                    f"not understand each other. Install {package} {own} on every worker."
+                )
+
+
+def _generation(package: str, version: str) -> str:
+    """Return the part of a version that must be the same: of numpy the first number."""
+    return version.split(".")[0] if package == "numpy" else version
+
+
 class Chunks:
     """The rows of a dask collection, chunk by chunk.
 
@@ -45,6 +72,9 @@ class Chunks:
         self.array, self.columns = matrix(X)
         self._blocks = list(self.array.to_delayed().ravel())
         self.weights = weights
+        client = self._client()
+        if client is not None:
+            check_workers(client)
         if any(np.isnan(self.array.chunks[0])):
             sizes = self.add_up(_count, None, title="counting")
             self.array = _with_sizes(self.array, tuple(sizes))
@@ -89,9 +119,13 @@ class Chunks:
             return [()] * len(self._blocks)
         return [(block,) for block in self.weights.to_delayed().ravel()]
 
+    def _client(self) -> Any:
+        """Return the caller's client, or None where dask's local scheduler is used."""
+        return getattr(get_scheduler(collections=[self.array]), "__self__", None)
+
     def _run(self, parts: list[Any], whole: Any, title: str) -> Any:
         """Compute the sum of the parts or, without one, the parts."""
-        client = getattr(get_scheduler(collections=[self.array]), "__self__", None)
+        client = self._client()
         with progress_bar(self.progress, title, len(parts), "chunk") as bar:
             if client is None:
                 return self._run_here(parts, whole, bar)

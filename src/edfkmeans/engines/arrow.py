@@ -24,7 +24,7 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.units import Floats, Units, Values, widened
 from edfkmeans.rows.weights import Tally, Weighing, check_weights
 
 
@@ -198,7 +198,7 @@ def open_rows(
         numbers = weighing.copies(weights)
     looks: Any = chunks.run(partial(_look, numbers, weights), "reading")
     values, units = reduce(add, looks).taken(chunks.columns)
-    return ArrowRows(chunks, units, seed, numbers, values, weights, weighing)
+    return ArrowRows(chunks, units, seed, numbers, widened(values), weights, weighing)
 
 
 def map_rows(

@@ -21,7 +21,7 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.units import Floats, Units, Values, widened
 from edfkmeans.rows.weights import Tally, Weighing, check_weight_shape
 
 
@@ -117,7 +117,7 @@ def open_rows(
         looks = [each for each, _ in found]
         numbers = np.concatenate([own for _, own in found])
     values, units = reduce(add, looks).taken(chunks.columns)
-    return DaskRows(chunks, units, seed, numbers, values, weighing)
+    return DaskRows(chunks, units, seed, numbers, widened(values), weighing)
 
 
 def _weigh(chunks: Chunks, sample_weight: Any) -> tuple[Weighing | None, Any]:

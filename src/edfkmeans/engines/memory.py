@@ -16,7 +16,7 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.repeats import find_repeats
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Floats, Units, Values
+from edfkmeans.rows.units import Floats, Units, Values, widened
 from edfkmeans.rows.weights import Spread, Tally, Weighing, check_weights
 
 
@@ -144,7 +144,7 @@ class WeightedRows(Rows):
 
 
 def read_rows(X: Any, n_jobs: int = 1) -> MemoryRows:
-    """Check X and bring it into the form the kernels want: one copy, float32 staying float32."""
+    """Check X and bring it into the form the kernels want: one copy."""
     raw = check_numeric(X)
     check_rows(len(raw))
     return _rows_of(raw, n_jobs)
@@ -153,7 +153,7 @@ def read_rows(X: Any, n_jobs: int = 1) -> MemoryRows:
 def _rows_of(raw: Values, n_jobs: int, weights: Floats | None = None) -> MemoryRows:
     low, high = raw.min(axis=0).astype(np.float64), raw.max(axis=0).astype(np.float64)
     units = Units.of(raw, low, high, weights)
-    return MemoryRows(units.values(raw), units, n_jobs, weights)
+    return MemoryRows(widened(units.values(raw)), units, n_jobs, weights)
 
 
 def open_rows(
@@ -194,7 +194,7 @@ def _weighted(raw: Values, sample_weight: Any, n_jobs: int) -> MemoryRows | Weig
     back[first] = np.arange(len(first))
     absent = None
     if len(first) < len(raw):
-        absent = held.units.values(raw[given == 0])
+        absent = widened(held.units.values(raw[given == 0]))
     copies = weighing.copies(weights[first])
     return WeightedRows(held, weighing, Spread(back, first, copies, weights), absent)
 
@@ -208,7 +208,7 @@ def map_rows(
     X: Any, function: Callable[..., Any], *common: Any, dtype: Any, n_columns: int | None = None
 ) -> Any:
     """Return ``function(rows, *common)`` for the rows of X as they are."""
-    return function(check_numeric(X), *common)
+    return function(widened(check_numeric(X)), *common)
 
 
 def header(X: Any) -> Any:

@@ -25,7 +25,7 @@ from edfkmeans.rows.checks import check_rows
 from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
-from edfkmeans.rows.units import Units, Values
+from edfkmeans.rows.units import Units, Values, widened
 from edfkmeans.rows.weights import refuse_weights
 
 __all__ = ["SparkColumn", "SparkRows", "Table", "header", "map_rows", "open_rows", "write_labels"]
@@ -255,7 +255,7 @@ def open_rows(
     recipe = census.recipe(look.SAMPLE, salt)
     rows, ids = _drawn(table, recipe)
     values, units = replace(census.look, sample=[rows]).taken(names)
-    return SparkRows(table, units, seed, recipe, ids, values)
+    return SparkRows(table, units, seed, recipe, ids, widened(values))
 
 
 def _drawn(table: Table, recipe: Recipe) -> tuple[Values, pd.Index | None]:

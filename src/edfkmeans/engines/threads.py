@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ def effective_jobs(n_jobs: int | None) -> int:
     if multiprocessing.current_process().daemon:
         return 1
     cores = int(joblib.cpu_count())
-    for library in _openmp().info():
+    for library in _openmp("sklearn" in sys.modules).info():
         cores = min(cores, int(library["num_threads"]))
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         limit = os.environ.get(name, "")
@@ -46,8 +47,8 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 @cache
-def _openmp() -> Any:
-    """Find the OpenMP libraries, which takes milliseconds; scikit-learn has loaded its own by now.
+def _openmp(with_sklearn: bool) -> Any:
+    """Find the OpenMP libraries, which takes milliseconds: once, and again with scikit-learn's.
 
     A limit that is set for all of them shows in those that were there first.
     """
@@ -101,8 +102,9 @@ class Threads:
 
         Long tasks call this between steps; `map` does so before every task.
         """
-        if any(stop.is_set() for stop in self._stops):
-            raise Stopped
+        for stop in self._stops:
+            if stop.is_set():
+                raise Stopped
 
     def map(
         self,

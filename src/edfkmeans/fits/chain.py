@@ -99,11 +99,14 @@ def chain_fits(
             for first, last in _stages(k_last, k_first):
                 best = chain.up_and_down(best, first, last, seed, ROUNDS * n_chains)
             del chain, refined
-        fits = _refine(values, weights, best, pool)
-        for k in range(1, k_last):
-            # One centre more never costs anything; should a fit say so, it is a poor one.
-            if fits[k].inertia >= fits[k - 1].inertia:
-                fits[k] = _split(values, fits[k - 1], pool, weights)
+        return falling(values, weights, _refine(values, weights, best, pool), pool)
+
+
+def falling(values: Values, weights: Floats | None, fits: list[Fit], pool: Threads) -> list[Fit]:
+    """Replace fits that are no lower than the one before, which the best never are."""
+    for k in range(1, len(fits)):
+        if fits[k].inertia >= fits[k - 1].inertia:
+            fits[k] = _split(values, fits[k - 1], pool, weights)
     return fits
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from edfkmeans._choices import Metric
@@ -100,6 +99,8 @@ class Clusterer:
 
     def _labels(self, k: int, seed: int) -> _Found:
         """Return the labels of a clustering with k clusters, or None and what went wrong."""
+        from sklearn.base import clone  # who has an estimator has it loaded
+
         try:
             model = clone(self.estimator).set_params(**{self.word: k})
             random = self.word.removesuffix(self.word.rpartition("__")[2]) + "random_state"

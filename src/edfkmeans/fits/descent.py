@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import Fit, inertia_of
@@ -119,6 +118,8 @@ def fit_from_centers(
     descent = Descent.from_centers(values, centers, pool, weights)
     inertia = descent.run(pool, enough=enough)
     if descent.moves > enough:
+        from sklearn.exceptions import ConvergenceWarning
+
         warnings.warn(
             f"A fit with {len(centers)} clusters still moved {descent.moves:.6g} rows after "
             f"{MAX_SWEEPS} sweeps.",

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from edfkmeans._choices import Box
 from edfkmeans._streams import Purpose, stream
@@ -85,7 +84,7 @@ class MarginsReference:
     @classmethod
     def like(cls, rows: Floats) -> "MarginsReference":
         """Make the reference for some rows."""
-        scores = ndtri((rankdata(rows, axis=0) - 0.5) / len(rows))
+        scores = ndtri((_ranks(rows) - 0.5) / len(rows))
         return cls(np.sort(rows, axis=0), NormalReference.like(scores))
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
@@ -95,6 +94,17 @@ class MarginsReference:
         np.put_along_axis(sample, sample.argsort(axis=0), self.values[place], axis=0)
         sample -= sample.mean(axis=0)
         return sample
+
+
+def _ranks(rows: Floats) -> Floats:
+    """Return the rank of every value in its column, from 1; equal ones share the mean of theirs."""
+    ranks = np.empty(rows.shape)
+    for j, column in enumerate(rows.T):
+        order = np.argsort(column)
+        first = np.flatnonzero(np.diff(column[order], prepend=-np.inf))
+        last = np.append(first[1:], len(column))
+        ranks[order, j] = np.repeat((first + 1 + last) / 2, last - first)
+    return ranks
 
 
 def some_rows(rows: Rows, most: int, seed: int) -> Floats:

@@ -8,7 +8,7 @@ from edfkmeans._choices import FITS, METRICS, Brought, Fits, Metric
 from edfkmeans._progress import progress_bar
 from edfkmeans._streams import seed_of
 from edfkmeans.engines.threads import effective_jobs
-from edfkmeans.fits.chain import chain_fits, count_steps
+from edfkmeans.fits.chain import count_steps
 from edfkmeans.fits.clusterer import Clusterer, refuse_estimator
 from edfkmeans.fits.fit import Fit, order_by_size, renumbered
 from edfkmeans.fits.narrow import narrow_fits
@@ -160,10 +160,8 @@ def fit_rows(
                 Fit(Nearest(centers), centers, np.ones(len(centers), np.int64), 0.0)
                 for centers in quick.search(k_max + 1, seed, report)
             ]
-        elif fits == "best" and metric == "cosine" and weights is None:
-            found = narrow_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first)
         elif fits == "best":
-            found = chain_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first, weights)
+            found = narrow_fits(values, k_max + 1, n_init, seed, n_jobs, report, k_first, weights)
         else:
             found = random_fits(values, k_max + 1, n_init, seed, n_jobs, report, weights)
     if sample is rows or weights is not None:

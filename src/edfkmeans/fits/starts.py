@@ -26,15 +26,16 @@ def plusplus_rows(
     else:  # the row that this one would be if all were written down as often as they count
         sums = np.cumsum(weights)
         first = np.searchsorted(sums, rng.integers(round(sums[-1]), size=1) + 0.5)
-    chosen = values[first].astype(np.float64)
+    chosen = np.empty((k, values.shape[1]))
+    chosen[0] = values[first]
     own = np.full(len(values), np.inf, np.float32)
-    while len(chosen) < k:
-        kernels.approach(values, chosen[-1], own)
-        drawn = np.empty(2 + int(np.log(k)), np.int64)
+    drawn = np.empty(2 + int(np.log(k)), np.int64)
+    gain = np.empty(len(drawn))
+    for found in range(1, k):
+        kernels.approach(values, chosen[found - 1], own)
         kernels.draw(own, weights, np.sort(rng.random(len(drawn))), drawn)
-        gain = np.empty(len(drawn))
         kernels.gains(values, weights, own, values[drawn].astype(np.float64), gain)
-        chosen = np.vstack([chosen, values[drawn[gain.argmax()]]])
+        chosen[found] = values[drawn[gain.argmax()]]
     return chosen
 
 

@@ -10,7 +10,7 @@ no clusters; it takes 4 (k + d) n bytes.
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import inlined, kernel
 from edfkmeans.kernels.hartigan import apply_moves
 from edfkmeans.kernels.lloyd import centroids
 from edfkmeans.kernels.steps import draw
@@ -37,7 +37,7 @@ def _distances(columns, point, out):
             out[i] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
 
 
-@kernel
+@inlined
 def _movers(distances, labels, sizes, leave, enter, movers):
     """Write the rows that seem to want to move; returns how many."""
     n = labels.shape[0]

@@ -14,9 +14,14 @@ from numba.core import event
 
 from edfkmeans._progress import PATIENCE, tell
 
-# Sums may be reordered so that they vectorise; NaN and infinity keep their meaning.
+# Sums may be reordered so that they vectorise; NaN and infinity keep their meaning. What calls
+# from C would need is not made: no one calls kernels from there.
 _compile: Any = partial(
-    numba.njit, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"}, error_model="numpy"
+    numba.njit,
+    nogil=True,
+    fastmath={"reassoc", "contract", "nsz", "arcp"},
+    error_model="numpy",
+    no_cfunc_wrapper=True,
 )
 
 # Numba's cache notices a change in a kernel's own file, but not in the kernels it calls. The name
@@ -41,6 +46,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     compiled._cache.save_overload = save_if_there_is_room
     return compiled
+
+
+# A part of one kernel: compiled with it, and not by itself before.
+inlined: Any = _compile(inline="always")
 
 
 class _Waiting(event.Listener):

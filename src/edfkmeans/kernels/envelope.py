@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import inlined, kernel
 from edfkmeans.kernels.tiles import (
     TILE,
     load_tile,
@@ -39,7 +39,7 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _TOUCH = 1e-15
 
 
-@kernel
+@inlined
 def _side(
     side, x, error, last, start, p, below, count, weights, Fs, near, centers, j, room, inv_sigma
 ):
@@ -99,7 +99,7 @@ def _side(
     return total
 
 
-@kernel
+@inlined
 def _clusters_in_reach(c, tile, centers, sizes, gaps, offset, longest, distance, near, weight, F):
     """Write which clusters may be on an envelope, their weights and F; returns how many.
 
@@ -126,7 +126,7 @@ def _clusters_in_reach(c, tile, centers, sizes, gaps, offset, longest, distance,
     return found
 
 
-@kernel
+@inlined
 def _lowest_at_zero(F, count, starts):
     """Write the cluster that is lowest without a shift: the own one, if labels are an optimum."""
     for p in range(TILE):
@@ -136,7 +136,7 @@ def _lowest_at_zero(F, count, starts):
                 starts[p] = l
 
 
-@kernel
+@inlined
 def _below(x, centers, j, near, weight, F, count, last, below, some):
     """Write which clusters are lower than the own one somewhere on each side, and if any is.
 
@@ -187,7 +187,7 @@ def exact_terms(
     F = np.empty((k, TILE))
     near = np.empty(k, np.int64)
     weight = np.empty(k)
-    first = 0
+    first = np.int64(0)
     while first < n:
         c = labels[by_cluster[first]]
         count = rows_of_one_cluster(labels, by_cluster, first, rows)

@@ -32,7 +32,7 @@ import math
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import inlined, kernel
 from edfkmeans.kernels.lloyd import sum_of_squares, weighted_centroids
 from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
@@ -46,7 +46,7 @@ _ALONE = 1.0 + 1e-9
 _UP, _DOWN = 1.0 + 1e-6, 1.0 - 1e-6
 
 
-@kernel
+@inlined
 def root_weight(size):
     """``sqrt(n_l / (n_l + 1))``."""
     return math.sqrt(size / (size + 1.0))
@@ -101,7 +101,7 @@ def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
             furthest, second, who = drift[c], furthest, c
         elif drift[c] > second:
             second = drift[c]
-    count = found = 0
+    count = found = np.int64(0)
     for i in range(n):
         c = labels[i]
         above = (upper[i] + drift[c]) * _UP
@@ -115,7 +115,7 @@ def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
                 found = _weigh_tile(
                     X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
                 )
-                count = 0
+                count = np.int64(0)
     if count > 0:
         found = _weigh_tile(
             X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
@@ -123,7 +123,7 @@ def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     return found
 
 
-@kernel
+@inlined
 def _best_move(x, one, c, centers, sizes):
     """Gain of leaving c, cost of entering the cheapest other cluster, and that cluster."""
     leave, enter, target = 0.0, np.inf, -1

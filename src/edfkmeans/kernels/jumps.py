@@ -34,7 +34,7 @@ import math
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import inlined, kernel
 from edfkmeans.kernels.tiles import (
     TILE,
     load_tile,
@@ -60,7 +60,7 @@ def center_gaps(centers, gaps):
             gaps[c, other] = widest
 
 
-@kernel
+@inlined
 def _exp_minus_half(z2):
     """``exp(-z2 / 2)`` for z2 <= 144 and 0 beyond, in a form that vectorises.
 
@@ -89,7 +89,7 @@ def _exp_minus_half(z2):
     return s if z2 <= _Z * _Z else 0.0
 
 
-@kernel
+@inlined
 def _add_terms(x, error, g, mu_c, mu_l, n_c, n_l, inv_sigma, total):
     """Add the terms of one coordinate and one other cluster for a tile of rows of cluster c."""
     r = (n_c - 1.0) / n_c
@@ -126,7 +126,7 @@ def paper_terms(
     offset = np.empty(TILE)
     longest = np.empty(TILE)
     total = np.empty(TILE)
-    first = 0
+    first = np.int64(0)
     while first < n:
         c = labels[by_cluster[first]]
         count = rows_of_one_cluster(labels, by_cluster, first, rows)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils import check_array
 
 from edfkmeans.rows.arguments import some
 from edfkmeans.rows.units import Values
 
 # What numpy turns into floats without a word.
 _NO_NUMBERS = (str, np.datetime64, np.timedelta64, complex)
+# What kernels work with.
+_FLOATS = (np.float64, np.float32)
 # Bytes: a sparse matrix that takes no more with its zeros is filled in.
 _SMALL = 2**27
 # How to get rows into memory that are elsewhere, by the kind of X.
@@ -40,7 +40,7 @@ def check_numeric(X: Any) -> Values:
                 f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
                 f"Give {_TO_MEMORY[kind]} if they fit, or some of them."
             )
-    if issparse(X):
+    if any(each.__module__.startswith("scipy.sparse") for each in type(X).__mro__):
         X = _filled(X)
     X = as_frame(X)
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
@@ -53,13 +53,7 @@ def check_numeric(X: Any) -> Values:
     try:
         given = np.asarray(X) if isinstance(X, list | tuple) else X
         check_kind(given)
-        array: Values = check_array(
-            given,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            input_name="X",
-        )
+        array = _as_matrix(given)
     except (ValueError, TypeError, OverflowError) as error:
         _explain(error)
         raise
@@ -67,6 +61,31 @@ def check_numeric(X: Any) -> Values:
     if bad is not None:
         raise_bad(bad, getattr(X, "columns", range(array.shape[1])))
     return array
+
+
+def _as_matrix(X: Any) -> Values:
+    """Return X as a C-contiguous matrix of floats; scikit-learn knows what can be made into one."""
+    plain = X.to_numpy() if _is_plain_frame(X) else X
+    if type(plain) is np.ndarray and plain.ndim == 2 and plain.size:
+        if plain.dtype in _FLOATS:
+            return np.ascontiguousarray(plain)
+        if plain.dtype.kind in "iu":
+            return np.ascontiguousarray(plain, np.float64)
+    from sklearn.utils import check_array  # takes a second to import, and is seldom needed
+
+    array: Values = check_array(
+        X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False, input_name="X"
+    )
+    return array
+
+
+def _is_plain_frame(X: Any) -> bool:
+    """Whether X is a data frame of pandas with columns of numbers as numpy has them."""
+    return (
+        type(X).__module__.startswith("pandas")
+        and hasattr(X, "columns")
+        and all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
+    )
 
 
 def _filled(X: Any) -> Any:

@@ -16,13 +16,18 @@ from edfkmeans.rows.shapes import Shape, shape_of, some_rows
 from edfkmeans.rows.units import Floats, Values
 
 Kind = Literal[
-    "number", "scales", "skewed", "tails", "far", "copy", "rare", "constant", "two", "few"
+    "number", "scales", "skewed", "tails", "far", "copy", "near", "rare", "constant", "two", "few"
 ]
 
 # Columns that are looked at, and those among which copies are looked for: the first ones.
 _WIDE, _COMPARED = 1000, 300
 # Standard deviations that differ by so much, with a few columns that have nearly all the variance.
 _APART, _NEARLY_ALL = 1000.0, 0.99
+# Correlations: of copies, and of columns that say nearly the same. Where so many of the columns do,
+# that is how the table is made (a spectrum, a picture), and no matter.
+_COPY, _NEAR, _USUAL = 1 - 1e-9, 0.98, 0.5
+# Rows: of fewer, columns may go together by chance.
+_FEW = 10
 # What is worth a word only if it is so of one column in twenty, or more.
 _OF_MANY: tuple[Kind, ...] = ("skewed", "tails", "two", "few")
 _ONE_IN = 20
@@ -36,11 +41,12 @@ class Finding:
     ----------
     kind : str
         What it is: "number" (numbers the rows), "scales", "skewed", "tails", "far" (single rows),
-        "copy", "rare" (nearly constant), "constant", "two" (0/1), "few" (few different values).
+        "copy", "near" (nearly a copy), "rare" (nearly constant), "constant", "two" (0/1), "few" (a
+        few different values).
     columns : tuple of int
         The columns to do something about, counted from 0.
     beside : tuple of int
-        Of "copy" the columns that these are copies of, of "far" the rows that lie far.
+        Of "copy" and "near" the columns that these are like, of "far" the rows that lie far.
     figures : tuple of float
         Of "scales" the factor between them, and the part of the variance that the columns have.
     """
@@ -75,13 +81,17 @@ class Finding:
                 f"others in {some(own)}: a cluster may be made for that alone, or all others pass "
                 "for one."
             )
-        if self.kind == "copy":
-            pairs = [f"{copy!r} is {names[j]!r}" for copy, j in zip(own, self.beside, strict=True)]
+        if self.kind in ("copy", "near"):
+            word = "is" if self.kind == "copy" else "is nearly"
+            pairs = [
+                f"{name!r} {word} {names[j]!r}" for name, j in zip(own, self.beside, strict=True)
+            ]
             more = f" and {len(pairs) - 3} more" * (len(pairs) > 3)
-            return (
-                f"Columns repeat others, up to the unit: {', '.join(pairs[:3])}{more}. They count "
-                "twice."
-            )
+            if self.kind == "copy":
+                told = f"Columns repeat others, up to the unit: {', '.join(pairs[:3])}{more}."
+                return f"{told} They count twice."
+            told = f"Columns say nearly the same as others: {', '.join(pairs[:3])}{more}."
+            return f"{told} What they share counts more than once."
         return f"{some(own)} {_WORDS[self.kind][len(own) > 1]}"
 
 
@@ -113,6 +123,7 @@ REMEDIES: Remedies = {
     ),
     "far": _python("See whether that is an error; if so, correct it or leave it out of X."),
     "copy": _python("Leave {columns} out of X unless that is meant."),
+    "near": _python("Leave {columns} out of X and see whether the answer stays."),
     "rare": _python("Leave {columns} out of X and see whether the answer stays."),
     "constant": _python("Nothing need be done."),
     "two": _python("Leave {columns} out of X and see whether the answer stays."),
@@ -251,8 +262,17 @@ def _copies(looked_at: Floats, spread: Floats) -> list[Finding]:
     deviation = rows.std(axis=0)
     varying, rows = varying[deviation > 0], rows[:, deviation > 0]
     scores = (rows - rows.mean(axis=0)) / deviation[deviation > 0]
-    alike = np.triu(np.abs(scores.T @ scores) > (1 - 1e-9) * len(rows), 1)
-    copied: dict[int, int] = {}
-    for first, second in zip(*np.nonzero(alike), strict=True):
-        copied.setdefault(int(varying[second]), int(varying[first]))
-    return [Finding("copy", tuple(copied), tuple(copied.values()))] if copied else []
+    alike = np.triu(np.abs(scores.T @ scores) / len(rows), 1)
+
+    def like(least: float, most: float) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for first, second in zip(*np.nonzero((alike > least) & (alike <= most)), strict=True):
+            found.setdefault(int(varying[second]), int(varying[first]))
+        return found
+
+    copied = like(_COPY, np.inf)
+    near = {j: other for j, other in like(_NEAR, _COPY).items() if j not in copied}
+    if len(near) > _USUAL * len(varying) or len(rows) < _FEW:
+        near = {}
+    kinds: tuple[tuple[Kind, dict[int, int]], ...] = (("copy", copied), ("near", near))
+    return [Finding(kind, tuple(each), tuple(each.values())) for kind, each in kinds if each]

@@ -12,6 +12,8 @@ Values = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 # Rows that are brought into units at a time.
 _BLOCK = 16384
+# Values: no more than so many are held in double precision, which takes 32 MB at most.
+_FEW = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,14 @@ class Units:
         """Squared lengths in the units of X; infinite or zero where a float cannot hold them."""
         with np.errstate(over="ignore", under="ignore"):
             return np.multiply(np.multiply(squares, self.scale, dtype=np.float64), self.scale)
+
+
+def widened(values: Values) -> Values:
+    """Return values in double precision where they are few, so that no kernel waits for float32.
+
+    They stay the numbers they were.
+    """
+    return np.asarray(values, np.float64) if values.size <= _FEW else values
 
 
 def _mean(raw: Values, unit: float, about: Floats, weights: Floats | None) -> Floats:

@@ -1,0 +1,75 @@
+"""Kernels compiled ahead: a second process sees to those that come last.
+
+Numba compiles one kernel at a time, so that a first answer would keep one core busy for long. While
+fits wait for their kernels, another process compiles those of judging, the last first, and leaves
+them in the cache, where they are found. Later processes find them all.
+"""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from edfkmeans.kernels.climb import climb
+from edfkmeans.kernels.envelope import exact_terms
+from edfkmeans.kernels.jumps import center_gaps, paper_terms
+from edfkmeans.kernels.saddle import count_along
+from edfkmeans.kernels.silhouette import silhouettes
+
+_X, _CENTERS, _LABELS, _SIZES = "f8[:,::1]", "f8[:,::1]", "i4[::1]", "i8[::1]"
+_FIT = f"{_X}, {_LABELS}, i8[::1], {_CENTERS}, {_SIZES}, f8[:,::1], {_LABELS}, {_CENTERS}, f8"
+# The kernels of judging, those that are needed last first, and what they are given.
+JUDGING: tuple[tuple[Any, str], ...] = (
+    (count_along, f"({_X}, {_LABELS}, f8[:,::1], f8[::1], i8[::1], i8[::1], f8, f8[:,::1])"),
+    (climb, f"({_X}, f4[:,::1], f8[:,::1], i8, f8[::1], i4[:,::1])"),
+    (silhouettes, f"({_X}, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
+    (exact_terms, f"({_FIT}, f8, f8[::1])"),
+    (paper_terms, f"({_FIT}, f8[::1])"),
+    (center_gaps, f"({_CENTERS}, f8[:,::1])"),
+)
+
+_called = threading.Lock()
+
+
+def call_help() -> None:
+    """Have the kernels of judging compiled by a second process, once, where none are there."""
+    if _in_cache() or not _can_help() or not _called.acquire(blocking=False):
+        return
+    command = [sys.executable, "-c", "from edfkmeans.kernels import ahead; ahead.compile_all()"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with suppress(OSError):  # then all are compiled here
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _in_cache() -> bool:
+    """Whether a kernel of judging has been compiled before, or cannot be kept."""
+    cache = getattr(climb._cache, "_cache_file", None)
+    return cache is None or bool(cache._load_index())
+
+
+def _can_help() -> bool:
+    """Whether there is a core for a second process, and a Python that can be started for it."""
+    a_worker = multiprocessing.parent_process() is not None
+    is_python = Path(sys.executable or "").name.lower().startswith(("python", "pypy"))
+    frozen = getattr(sys, "frozen", False)
+    return is_python and not frozen and not a_worker and joblib.cpu_count() > 1
+
+
+def compile_all() -> None:
+    """Compile what is not in the cache."""
+    for kernel, types in JUDGING:
+        kernel.compile(types)
