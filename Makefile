@@ -23,7 +23,7 @@ test setup lint docs audit metadata clean:
 
 # On a machine with a GPU, with CuPy and the other packages installed: the kernels themselves.
 test-gpu:
-	$(PYTHON) -m pytest -q tests/test_cuda.py tests/test_engines.py -k "cuda"
+	$(PYTHON) -m pytest -q tests/test_cuda.py tests/test_cuda_device.py tests/test_engines.py -k "cuda"
 
 # KEEP=yes leaves the versions that are there, and adds what is missing.
 lock:

@@ -30,6 +30,7 @@ RESULTS = {
     "benchmarks/results/best_known.csv": ("benchmarks/best_known.py", (SETS, BEST), ANSWERS),
     "benchmarks/results/criteria.csv": ("benchmarks/criteria.py", (), ANSWERS),
     "benchmarks/results/dof.csv": ("benchmarks/dof.py", (), ANSWERS),
+    "benchmarks/results/gpu.csv": ("benchmarks/gpu.py", (), ANSWERS),
     "benchmarks/results/growth.csv": ("benchmarks/growth.py", (), ANSWERS),
     "benchmarks/results/large.csv": ("benchmarks/large.py", ("build/large",), ANSWERS),
     "benchmarks/results/memory.csv": ("benchmarks/memory.py", (), (*ANSWERS, "cli")),

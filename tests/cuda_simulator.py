@@ -19,6 +19,7 @@ import sys
 import tempfile
 import types
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -91,6 +92,10 @@ class Array(np.ndarray):
     @property
     def __cuda_array_interface__(self):
         return self.__array_interface__
+
+    @property
+    def device(self):
+        return _Device()
 
     def set(self, numbers):
         self[...] = numbers
@@ -178,17 +183,30 @@ def _stand_in():
     fake.empty, fake.zeros = _new(np.empty), _new(np.zeros)
     for name in ("isfinite", "minimum", "maximum", "concatenate", "arange", "take"):
         setattr(fake, name, getattr(np, name))
-    attributes = {"MaxSharedMemoryPerBlockOptin": 232448, "MultiProcessorCount": 132}
-    device = types.SimpleNamespace(attributes=attributes, mem_info=(2**33, 2**33))
     error = type("CUDARuntimeError", (RuntimeError,), {})
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=error)
     pool = types.SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
-    fake.cuda = types.SimpleNamespace(runtime=runtime, Device=lambda: device)
+    fake.cuda = types.SimpleNamespace(runtime=runtime, Device=_Device)
     fake.cuda.Event = _Event
     memory = type("OutOfMemoryError", (MemoryError,), {})
     fake.cuda.memory = types.SimpleNamespace(OutOfMemoryError=memory)
     fake.get_default_memory_pool = lambda: pool
     return fake
+
+
+class _Device:
+    id = 0
+    attributes: ClassVar = {"MaxSharedMemoryPerBlockOptin": 232448}
+    mem_info = (2**33, 2**33)
+
+    def __init__(self, number=None):
+        assert number in (None, 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
 
 
 class _Event:

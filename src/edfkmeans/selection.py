@@ -50,6 +50,9 @@ _LIKELY = (
 _SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
 # Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
 _MANY_TIMES = 10
+# Threads, at most, that look at a sample of rows on a device: what they do is short, and more of
+# them get in each other's way.
+_FEW_THREADS = 4
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -662,7 +665,8 @@ def select_k(
     else:
         k_max = check_path(path, rows, k_max)
         path = path if criterion.looks_beyond else path.up_to(k_max)
-    with Threads(n_jobs) as pool:
+    few = n_jobs if rows.quick is None else min(n_jobs, _FEW_THREADS)
+    with Threads(few) as pool:
         curve = judge(criterion.bounded(k_max), rows, path, Work(seed, pool), progress)
         shares = None
         if resample:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import naive
 from edfkmeans.choosing.islands import _island, islands
 from edfkmeans.engines.memory import read_rows
+from edfkmeans.engines.threads import Threads
 
 
 def cloud(n, d, seed, apart=0, distance=6.0):
@@ -33,16 +34,18 @@ def test_the_clearest_gap_is_that_of_plain_loops(seed, n, apart):
 
 @pytest.mark.parametrize(("n", "d"), [(500, 2), (500, 10), (5000, 10), (5000, 2)])
 def test_ten_rows_apart_are_clear_and_a_cloud_alone_has_none(n, d):
-    with_group = [islands(read_rows(cloud(n, d, seed, 10)))["clear"] for seed in range(5)]
-    without = [islands(read_rows(cloud(n, d, seed)))["clear"] for seed in range(5)]
+    with_group = [
+        islands(read_rows(cloud(n, d, seed, 10)), Threads(1))["clear"] for seed in range(5)
+    ]
+    without = [islands(read_rows(cloud(n, d, seed)), Threads(1))["clear"] for seed in range(5)]
     assert min(with_group) > 1.5 * max(without)
 
 
 def test_scale_and_place_play_no_part():
     X = cloud(400, 4, 0, 12, 8.0)
-    told = islands(read_rows(X))
+    told = islands(read_rows(X), Threads(1))
     for other in (X * 1e-6, X * 1e6 + 3e6, X[:, ::-1]):
-        assert islands(read_rows(other)) == pytest.approx(told, rel=1e-4)
+        assert islands(read_rows(other), Threads(1)) == pytest.approx(told, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +61,10 @@ def test_scale_and_place_play_no_part():
     ids=["rounded", "binary", "wide", "repeated", "constant", "mostly zero"],
 )
 def test_odd_rows_give_numbers(X):
-    assert all(np.isfinite(value) for value in islands(read_rows(X)).values())
+    assert all(np.isfinite(value) for value in islands(read_rows(X), Threads(1)).values())
 
 
 def test_few_rows_are_not_asked():
-    assert all(np.isnan(value) for value in islands(read_rows(cloud(60, 2, 0))).values())
+    assert all(
+        np.isnan(value) for value in islands(read_rows(cloud(60, 2, 0)), Threads(1)).values()
+    )

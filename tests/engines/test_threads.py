@@ -124,3 +124,14 @@ def test_of_several_errors_the_first_task_counts():
 
     with Threads(3) as pool, pytest.raises(ValueError, match=r"0\.2"):
         pool.map(fail, [0.2, 0.1, 0.0])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_what_is_started_beside_may_use_the_pool(n_jobs):
+    with Threads(n_jobs) as pool:
+        doubled = pool.beside(lambda: pool.map(lambda x: 2 * x, range(5)))
+        failing = pool.beside(lambda: pool.map(lambda x: 1 // x, [0, 1]))
+        assert pool.map(lambda x: x + 1, range(3)) == [1, 2, 3]
+        assert doubled() == [0, 2, 4, 6, 8]
+        with pytest.raises(ZeroDivisionError):
+            failing()

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.special import log_ndtr
 
 from edfkmeans._streams import STEADY, Purpose, stream
+from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.reference import some_rows
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
@@ -31,7 +32,7 @@ _TAIL = 2.0
 _TOLD = ("clear", "lone", "size", "place", "gap", "spread", "opposite", "grain")
 
 
-def islands(rows: Rows) -> dict[str, float]:
+def islands(rows: Rows, pool: Threads) -> dict[str, float]:
     """Describe the clearest island, the mean over the two halves, and the lesser clearness."""
     values = rows.units.only_varying(rows.sample.values)
     if len(values) < 4 * _FAR_LEAST:
@@ -39,9 +40,10 @@ def islands(rows: Rows) -> dict[str, float]:
     white = _whitened(values, some_rows(rows, _ROWS, STEADY))
     order = stream(STEADY, Purpose.ISLANDS).permutation(len(white))
     halves = [white[order[half::2]] for half in (0, 1)]
-    found = np.array(
-        [_clearest(other @ _directions(one).T) for one, other in (halves, halves[::-1])]
-    )
+    directions = pool.map(_directions, halves)
+    lines = [half @ each.T for half, each in zip(halves[::-1], directions, strict=True)]
+    along = iter(pool.map(_island, [line for each in lines for line in each.T]))
+    found = np.array([max([next(along) for _ in each.T]) for each in lines])  # the clearest
     return dict(zip(_TOLD, map(float, found.mean(axis=0)), strict=True)) | {
         "clear_in_both": float(found[:, 0].min())
     }
@@ -60,7 +62,8 @@ def _whitened(values: npt.NDArray[np.floating], some: Floats) -> Floats:
     variances = np.maximum(squares[::-1][:_COMPONENTS], 0.0) / n
     scale = np.sqrt(variances + _RIDGE * variances.mean())
     places: Floats = values @ (axes / np.maximum(scale, 1e-300))
-    places -= np.median(places, axis=0)
+    # Columns are put together first: their medians are found twice as fast.
+    places -= np.median(np.ascontiguousarray(places.T), axis=1)
     return places
 
 
@@ -83,11 +86,6 @@ def _directions(half: Floats) -> Floats:
         if len(taken) < _TRIED and (not taken or (means[taken] @ means[row]).max() < _SAME):
             taken.append(int(row))
     return np.asarray(means[taken])
-
-
-def _clearest(places: Floats) -> tuple[float, ...]:
-    """Return what is told of the clearest island along some lines, see `_island`."""
-    return max(_island(line) for line in places.T)
 
 
 def _island(line: Floats) -> tuple[float, ...]:

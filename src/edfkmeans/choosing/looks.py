@@ -11,7 +11,8 @@ from edfkmeans.criteria.criterion import Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.reference import quick_fits, some_rows
+from edfkmeans.fits.reference import draws_for, fits_from, some_rows
+from edfkmeans.kernels.counting import count_pairs
 from edfkmeans.kernels.lloyd import assign, centroids
 from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.labels import Labels, Sizes
@@ -100,10 +101,10 @@ class Look(Need[Looks]):
         curves = _saddles(rows, path, steady)
         saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
         apart = curves[8:].reshape(len(LARGE), 2, -1)
-        halves, held, line = _halves(rows, path)
+        halves, held, line = _halves(rows, path, work)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            _nested(path), halves, held, line, shape, islands(rows),
+            _nested(path, work), halves, held, line, shape, islands(rows, work.pool),
         )  # fmt: skip
         work.report()
         return found
@@ -202,19 +203,15 @@ def _spreads(values: Floats, labels: Labels, k: int) -> tuple[float, float, floa
     )
 
 
-def _nested(path: KMeansPath) -> Floats:
+def _nested(path: KMeansPath, work: Work) -> Floats:
     """Return how much the fit with k clusters agrees with that of one less."""
     found = np.full(path.k_max + 1, np.nan)
-    before = path.labels(1)
-    for k in range(2, path.k_max + 2):
-        labels = path.labels(k)
-        if k > 2:
-            found[k - 1] = agreement(before, labels)
-        before = labels
+    ks = range(3, path.k_max + 2)
+    found[2:] = work.pool.map(lambda k: agreement(path.labels(k - 1), path.labels(k)), ks)
     return found
 
 
-def _halves(rows: Rows, path: KMeansPath) -> tuple[Floats, Floats, dict[str, float]]:
+def _halves(rows: Rows, path: KMeansPath, work: Work) -> tuple[Floats, Floats, dict[str, float]]:
     """Fit two halves of the rows, and look at each through the fits of the other."""
     alike, saddles = np.full((2, path.k_max), np.nan)
     values = some_rows(rows, _SPLIT, STEADY)
@@ -222,22 +219,29 @@ def _halves(rows: Rows, path: KMeansPath) -> tuple[Floats, Floats, dict[str, flo
     order = rng.permutation(len(values))
     parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
     k_last = min([path.k_max, *(count_distinct(part, path.k_max) for part in parts)])
-    fits = [quick_fits(part, k_last, rng, k_last)[1] for part in parts]
+    draws = [draws_for(k_last, rng) for _ in parts]
+    fits = work.pool.map(lambda half: fits_from(parts[half], draws[half], k_last)[1], (0, 1))
     line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)
-    for k in range(2, k_last + 1):
-        both = []
-        for own, other in ((0, 1), (1, 0)):
-            centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
-            centroids(parts[other], fits[other][k - 1], centers, sizes)
-            told = np.empty(len(parts[own]), np.int32)
-            assign(parts[own], centers, told)
-            ratios = saddle_ratios(parts[own], told, k, centers)
-            full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
-            both.append((agreement(told, fits[own][k - 1]), full))
-            if k == 2:
-                for name, value in _along(parts[own], centers).items():
-                    line[name] += value / 2
-        alike[k - 1], saddles[k - 1] = np.mean(both, axis=0)
+
+    def one(task: tuple[int, int]) -> tuple[float, float, Floats]:
+        work.pool.check()
+        k, own = task
+        other = 1 - own
+        centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
+        centroids(parts[other], fits[other][k - 1], centers, sizes)
+        told = np.empty(len(parts[own]), np.int32)
+        assign(parts[own], centers, told)
+        ratios = saddle_ratios(parts[own], told, k, centers)
+        full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
+        return agreement(told, fits[own][k - 1]), full, centers
+
+    found = work.pool.map(one, [(k, own) for k in range(2, k_last + 1) for own in (0, 1)])
+    if k_last > 1:
+        both = np.array([each[:2] for each in found]).reshape(-1, 2, 2)
+        alike[1:k_last], saddles[1:k_last] = both.mean(axis=1).T
+    for own, (_, _, centers) in enumerate(found[:2]):
+        for name, value in _along(parts[own], centers).items():
+            line[name] += value / 2
     return alike, saddles, line
 
 
@@ -260,10 +264,10 @@ def _along(values: Floats, centers: Floats) -> dict[str, float]:
 
 def agreement(one: Labels, other: Labels) -> float:
     """Return the adjusted Rand index of two clusterings, 1 for two of one cluster."""
-    wide = int(other.max()) + 1
-    table = np.bincount(one.astype(np.int64) * wide + other).astype(np.float64)
-    pairs = _pairs(table)
-    first, second = (_pairs(np.bincount(labels).astype(np.float64)) for labels in (one, other))
+    counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1), np.int64)
+    count_pairs(one, other, counts)
+    table = counts.astype(np.float64)
+    pairs, first, second = _pairs(table), _pairs(table.sum(axis=1)), _pairs(table.sum(axis=0))
     expected = first * second / max(_pairs(np.array([float(len(one))])), 1.0)
     most = (first + second) / 2
     return 1.0 if most == expected else float((pairs - expected) / (most - expected))

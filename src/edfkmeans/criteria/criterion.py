@@ -2,7 +2,8 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from edfkmeans._progress import progress_bar
-from edfkmeans.engines.threads import Threads
+from edfkmeans.engines.threads import Threads, one_thread_of_blas
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.path import KMeansPath, fit_of_copies
 from edfkmeans.rows.arguments import check_one_of, check_whole
@@ -272,10 +273,21 @@ def judge(
     """Ask one criterion, making what it needs."""
     given = Given()
     needs = criterion.needs()
-    with progress_bar(progress, "judging", len(needs)) as bar:
-        for need in needs:
-            given.provide(need, rows, path, work)
-            bar.update()
+    quick = rows.quick is not None
+    calm = one_thread_of_blas() if quick else nullcontext()
+    with calm, progress_bar(progress, "judging", len(needs)) as bar:
+
+        def provide(some: Sequence[Need[Any]]) -> None:
+            for need in some:
+                given.provide(need, rows, path, work)
+                bar.update()
+
+        # A device adds up over all rows while the processor looks at the sample.
+        apart = [need for need in needs if need.adds_up and quick]
+        added_up = work.pool.beside(lambda: provide(apart)) if apart else None
+        provide([need for need in needs if need not in apart])
+        if added_up is not None:
+            added_up()
     return ask(criterion, rows, path, given)
 
 

@@ -14,10 +14,11 @@ from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.reference import Reference, quick_fits, some_rows
 from edfkmeans.kernels import silhouette as kernels
+from edfkmeans.kernels.counting import take_shares
 from edfkmeans.kernels.tiles import TILE
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric, count_distinct
-from edfkmeans.rows.labels import Labels, encode_labels, without_noise
+from edfkmeans.rows.labels import Labels, Sizes, encode_labels, without_noise
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats
 
@@ -130,7 +131,8 @@ def silhouettes_of(
 ) -> list[_Looked]:
     """Return the silhouettes of several clusterings of the same rows.
 
-    Labels are asked for one clustering at a time, and twice: all together may be larger than X.
+    Labels are asked for one clustering in every thread, and twice where all rows are looked at: all
+    together may be larger than X.
     """
     n = rows.n_samples
     if sample_size is None:
@@ -139,27 +141,33 @@ def silhouettes_of(
     order = np.arange(0)
     if samples:
         order = stream(work.seed, Purpose.SILHOUETTE_ROWS).permutation(n)
-    ks, taken = [], np.full(n, not samples)
-    for each in which:
+
+    def pick(each: int) -> tuple[Sizes, npt.NDArray[np.int64], Labels]:
+        """Return the sizes of a clustering, the rows that are looked at, and their labels."""
+        work.pool.check()
         labels = labels_of(each)
-        ks.append(int(labels.max()) + 1)
+        k = int(labels.max()) + 1
+        inside = np.arange(0)
         if samples:
-            taken |= stratified(labels, ks[-1], order, sample_size)
+            inside = np.flatnonzero(stratified(labels, k, order, sample_size))
+        return np.bincount(labels, minlength=k), inside, labels[inside]
+
+    picked = work.pool.map(pick, which)
+    ks = [len(true_sizes) for true_sizes, _, _ in picked]
     starts = np.concatenate([[0], np.cumsum(ks)])
+    taken = np.full(n, not samples)
+    for _, inside, _ in picked:
+        taken[inside] = True
     looked = np.flatnonzero(taken)
     values = np.ascontiguousarray(rows.values[looked])
-    slots = np.empty((len(looked), len(ks)), np.int32)
+    slots = np.full((len(looked), len(ks)), starts[-1], np.int32)
     sizes = np.zeros(starts[-1] + 1, np.int64)
-    true_sizes = []
-    for m, k in enumerate(ks):
-        labels = labels_of(which[m])
-        inside: Any = slice(None)
-        if samples:
-            inside = stratified(labels, k, order, sample_size)[looked]
-        true_sizes.append(np.bincount(labels, minlength=k))
-        slots[:, m] = starts[-1]
-        slots[inside, m] = starts[m] + labels[looked][inside]
-        sizes[starts[m] : starts[m + 1]] = np.bincount(labels[looked][inside], minlength=k)
+    for m, (_, inside, labels) in enumerate(picked):
+        place: Any = np.searchsorted(looked, inside)
+        if not samples:
+            place, labels = slice(None), labels_of(which[m])
+        slots[place, m] = starts[m] + labels
+        sizes[starts[m] : starts[m + 1]] = np.bincount(labels, minlength=ks[m])
     found = np.empty((len(ks), len(looked)))
 
     def block(first: int) -> None:
@@ -177,7 +185,7 @@ def silhouettes_of(
         own = slots[inside, m] - starts[m]
         sums = np.bincount(own, weights=found[m][inside], minlength=k)
         per_cluster = sums / np.maximum(sizes[starts[m] : starts[m + 1]], 1)  # some may be empty
-        mean = float(true_sizes[m] @ per_cluster / n) if samples else float(found[m].mean())
+        mean = float(picked[m][0] @ per_cluster / n) if samples else float(found[m].mean())
         n_sampled = int(inside.sum()) if samples else None
         result.append(_Looked(looked, found[m], per_cluster, mean, n_sampled))
     return result
@@ -193,13 +201,9 @@ def stratified(
     """
     sizes = np.bincount(labels, minlength=k)
     share = np.ceil(sizes * (sample_size / len(labels))).astype(np.int64)
-    share = np.minimum(sizes, np.maximum(share, _LEAST))
-    # Position of each row among those of its cluster, in the given order.
-    small = np.min_scalar_type(k)  # numpy sorts short integers by counting
-    by_cluster = order[np.argsort(labels[order].astype(small), kind="stable")]
-    position = np.empty(len(labels), np.int64)
-    position[by_cluster] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray(position < share[labels])
+    taken = np.empty(len(labels), np.bool_)
+    take_shares(labels, order, np.maximum(share, _LEAST), taken)
+    return taken
 
 
 @dataclass(frozen=True)

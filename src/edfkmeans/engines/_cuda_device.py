@@ -17,8 +17,8 @@ THREADS, FITS = 128, 32
 STAGED = 64
 # Clusters: the degrees of freedom of more are left to the processor.
 MASK = 64
-# Rows and columns that `sums` has at a time, and its warps, of which each adds up a fit.
-_TILE, _STRIP, _WARPS = 32, 64, 16
+# Rows and columns that `sums` has at a time, and its threads, of which teams add up a fit each.
+_TILE, _STRIP, _TEAMED = 32, 64, 512
 # Bytes that a block of `sums` may hold.
 _HELD = 96 * 1024
 _C_NAMES = {"float32": "float", "float64": "double", "uint8": "unsigned char"}
@@ -96,7 +96,9 @@ def module(columns: int, raw: str, real: str, label: str) -> Any:
     }
     lines = [f"#ifndef {n.partition('(')[0]}\n#define {n} {v}\n#endif\n" for n, v in says.items()]
     folder = Path(kernels.__file__).parent
-    files = [folder / name for name in ("device.cu", "terms.cu", "search.cu")]
+    files = [
+        folder / name for name in ("device.cu", "lines.cu", "terms.cu", "totals.cu", "search.cu")
+    ]
     source = "".join([*lines, *(file.read_text(encoding="utf-8") for file in files)])
     options = ("-std=c++17",) if double else ("-std=c++17", "--use_fast_math")
     return cupy().RawModule(code=source, options=options)
@@ -110,7 +112,7 @@ def most_shared() -> int:
 
 # Kernels whose blocks share memory of a size that the caller says, and bytes of it that they take
 # for themselves.
-_SHARING = {"sums": 0, "paper": 1024, "exact": 1024}
+_SHARING = {"sums": 0, "paper": 1024, "exact": 1024, "paper_totals": 8192, "exact_totals": 8192}
 
 
 @cache
@@ -137,13 +139,18 @@ def tiles(n: int) -> int:
     return -(-n // THREADS)
 
 
+def teams_of(columns: int) -> int:
+    """Count the fits that a block of `sums` can add up."""
+    lanes = next(lanes for lanes in (4, 8, 16, 32) if lanes >= min(columns, 32))
+    return _TEAMED // lanes
+
+
 def groups_of(ks: Sequence[int], columns: int) -> list[int]:
     """Cut a batch of fits into groups that blocks of `sums` can hold: where each begins."""
-    strip = min(columns, _STRIP)
-    most = (_HELD - 8 * _TILE * strip - 2 * _WARPS * _TILE) // (8 * strip + 4)
+    most, teams = most_clusters(columns), teams_of(columns)
     starts, held, count = [0], 0, 0
     for f, k in enumerate(ks):
-        if count and (held + k > most or count == _WARPS):
+        if count and (held + k > most or count == teams):
             starts.append(f)
             held = count = 0
         held += k
@@ -155,19 +162,25 @@ def held_by_sums(ks: Sequence[int], groups: Sequence[int], columns: int) -> int:
     """Return the bytes that a block of `sums` needs for the largest of the groups."""
     strip = min(columns, _STRIP)
     most = max(sum(ks[a:b]) for a, b in pairwise(groups))
-    return most * (8 * strip + 4) + 8 * _TILE * strip + 2 * _WARPS * _TILE
+    return most * (8 * strip + 4) + 8 * _TILE * strip + 2 * teams_of(columns) * _TILE
 
 
 def most_clusters(columns: int) -> int:
     """Return the largest k that `sums` can do."""
     strip = min(columns, _STRIP)
-    return (_HELD - 8 * _TILE * strip - 2 * _WARPS * _TILE) // (8 * strip + 4)
+    return (_HELD - 8 * _TILE * strip - 2 * teams_of(columns) * _TILE) // (8 * strip + 4)
 
 
 def held_by_terms(k: int, pilots: int, columns: int, real: Any) -> int:
     """Return the bytes that a block needs to find the terms of a fit."""
     staged = (k + pilots) * (columns | 1) + columns * THREADS if columns <= STAGED else 0
-    return int(np.dtype(real).itemsize) * (k * (THREADS + 1) + staged)
+    return int(np.dtype(real).itemsize) * (k * (THREADS + 2) + staged)
+
+
+def held_by_totals(k: int, columns: int, real: Any) -> int:
+    """Return the bytes that a block needs to add up the terms of fits of up to k clusters."""
+    whole = -(-columns // 4) * 4
+    return int(np.dtype(real).itemsize) * (whole * (THREADS + 1) + k * (whole + THREADS))
 
 
 def free_bytes() -> int:

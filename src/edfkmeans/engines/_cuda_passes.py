@@ -16,6 +16,7 @@ from edfkmeans.engines._cuda_device import (
     groups_of,
     held_by_sums,
     held_by_terms,
+    held_by_totals,
     launch,
     module,
     most_clusters,
@@ -81,6 +82,16 @@ class Layout:
         return cupy().asarray(np.ascontiguousarray(found, dtype=self.real))
 
 
+class Added(Sums):
+    """What a pass of a GPU has added up."""
+
+    @property
+    def means(self) -> Floats:
+        """Centroids, quickly: those of `Sums` but for the last digit, if at all."""
+        whole = self.totals[0].astype(np.longdouble) * 2**HALF + self.totals[1]
+        return np.asarray(whole / (self.sizes[:, None] * 2.0**UNIT), np.float64)
+
+
 class Batch:
     """Fits whose rows are found, counted and added up together."""
 
@@ -88,12 +99,13 @@ class Batch:
         xp = cupy()
         self.layout, self.ks, self.centers, self.label = layout, list(ks), centers, label
         self.starts = np.concatenate([[0], np.cumsum(self.ks)]).astype(np.int32)
-        self.starts_there = xp.asarray(self.starts)
         groups = groups_of(self.ks, layout.d)
         self._held = held_by_sums(self.ks, groups, layout.d)
-        self._groups = xp.asarray(np.array(groups, np.int32))
-        self.sizes = xp.zeros(self.n_centers, np.uint64)
-        self.totals = xp.zeros((2, self.n_centers, layout.d), np.uint64)
+        together = xp.asarray(np.concatenate([self.starts, np.array(groups, np.int32)]))
+        self.starts_there, self._groups = together[: len(ks) + 1], together[len(ks) + 1 :]
+        self._sums = xp.zeros(self.n_centers * (1 + 2 * layout.d), np.uint64)
+        self.sizes = self._sums[: self.n_centers]
+        self.totals = self._sums[self.n_centers :].reshape(2, self.n_centers, layout.d)
 
     @property
     def n_centers(self) -> int:
@@ -101,13 +113,13 @@ class Batch:
         return int(self.starts[-1])
 
     def assign(self, X: Any, labels: Any, names: Any) -> Any:
-        """Write the nearest centre of every row in every fit; returns the sums of squares."""
+        """Write the nearest centre of every row in every fit; returns parts of sums of squares."""
         fits = len(self.ks)
         parts = cupy().empty((tiles(len(X)), fits), np.float64)
         args = (*self.layout.rows(X), self.centers, self.starts_there, names, fits, labels, parts)
         grid = (tiles(len(X)), -(-fits // FITS))
         launch(self.layout.program(self.label), "assign", grid, 128, args)
-        return parts.sum(axis=0)
+        return parts
 
     def squares(self, X: Any, labels: Any) -> Any:
         """Return the sums of squared distances to the centres that rows are labelled with."""
@@ -137,8 +149,7 @@ class Batch:
         )  # fmt: skip
         grid = (-(-self.n_centers * self.layout.d // _SINGLE),)
         launch(self.layout.program(self.label), "means", grid, _SINGLE, args)
-        self.sizes.fill(0)
-        self.totals.fill(0)
+        self._sums.fill(0)
 
 
 def knows(task: Task, layout: Layout) -> bool:
@@ -226,7 +237,7 @@ class Pass:
         labels = xp.empty((len(self.nearest) + len(self.known), len(X)), self.label)
         squares = None
         if self.nearest:
-            squares = self.looked_for.assign(X, labels, self.names)
+            squares = self.looked_for.assign(X, labels, self.names).sum(axis=0)
         for f, each in enumerate(self.known, start=len(self.nearest)):
             part = np.asarray(each.labels[start : start + len(X)], self.label)
             labels[f] = xp.asarray(part)
@@ -265,7 +276,7 @@ class Pass:
                 part, np.split(sizes, cuts), np.split(totals, cuts, axis=1), squares, strict=True
             ):
                 counted: Sizes = n
-                found[id(task)] = Sums(counted, both, float(inertia))
+                found[id(task)] = Added(counted, both, float(inertia))
         for group in self.groups:
             totals_of = xp.asnumpy(group.total)
             found |= {id(t): float(v) for t, v in zip(group.terms, totals_of, strict=True)}
@@ -302,26 +313,31 @@ class _Group:
             layout.centers(each.centers for each in terms), xp.asarray(sizes), xp.asarray(gaps),
             xp.asarray(starts), xp.asarray(squared), xp.asarray(which), len(terms),
         )  # fmt: skip
-        pilot = first.pilot_centers
-        self.pilot = (layout.centers([pilot]), len(pilot), first.sigma, float(first.reach))
-        self.held = held_by_terms(max(ks), len(pilot), layout.d, layout.real)
+        pilot, real = first.pilot_centers, layout.real
+        self.pilot = layout.centers([pilot])
+        self.noise = (first.sigma, float(first.reach))
+        self.pilots, self.most = len(pilot), max(ks)
+        self.held = held_by_terms(self.most, self.pilots, layout.d, real)
+        self.held_for_totals = held_by_totals(self.most, layout.d, real)
         self.total: Any = 0.0
 
     def on(self, X: Any, labels: Any, label: str, keep: bool) -> Any:
         """Add up the terms of some rows, and return them if they are to be kept."""
         xp, layout = cupy(), self.layout
         n, fits = len(X), len(self.terms)
-        program = layout.program(label)
-        values: Any = _NOTHING
-        if layout.d > STAGED:
-            values = xp.empty((layout.d, n), layout.real)
-            launch(program, "transpose", (tiles(n),), 128, (*layout.rows(X), values))
+        program, method = layout.program(label), self.terms[0].method
         parts = xp.empty((tiles(n), fits), np.float64)
+        before = (*layout.rows(X), *self.before, labels, labels[self.pilot_place], self.pilot)
         terms = xp.empty((fits, n), np.float64) if keep else _NOTHING
-        args = (
-            *layout.rows(X), *self.before, labels, labels[self.pilot_place], *self.pilot,
-            values, parts, terms,
-        )  # fmt: skip
-        launch(program, self.terms[0].method, (tiles(n), fits), 128, args, self.held)
+        if not keep and self.held_for_totals + 8192 <= most_shared():
+            args = (*before, self.most, *self.noise, parts)
+            launch(program, f"{method}_totals", (tiles(n),), 256, args, self.held_for_totals)
+        else:
+            values: Any = _NOTHING
+            if layout.d > STAGED:
+                values = xp.empty((layout.d, n), layout.real)
+                launch(program, "transpose", (tiles(n),), 128, (*layout.rows(X), values))
+            args = (*before, self.pilots, *self.noise, values, parts, terms)
+            launch(program, method, (tiles(n), fits), 128, args, self.held)
         self.total = self.total + parts.sum(axis=0)
         return terms

@@ -1,14 +1,13 @@
 """The search for fits on a GPU: as `edfkmeans.fits.chain` does it, but many trials at once.
 
-First a chain goes up, k by k: rows are drawn for a further centre, those that would save most at
-once are tried, and the best trial goes on. Then come waves: for every k at once, a centre is added
-to the best fit known, and one is dissolved, several of each tried; what got lowest for its k is
-taken further, and kept if it is better. All trials of all k are one batch, which a kernel does in
-one go. Fits are improved by Lloyd's algorithm alone: with this many rows, moves of single rows gain
-hardly anything.
+First come starts: sequences of rows, drawn as in k-means++, of which the first k are a start for k
+clusters. Then come waves: for every k at once, a centre is added to the best fit known, and one is
+dissolved, several of each tried; what got lowest for its k is taken further, and kept if it is
+better. All trials of all k are one batch, which a kernel does in one go. Fits are improved by
+Lloyd's algorithm alone: with this many rows, moves of single rows gain hardly anything.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,17 +18,22 @@ from edfkmeans.engines._cuda_device import FITS, cupy, launch, tiles
 from edfkmeans.engines._cuda_passes import Batch, Layout
 from edfkmeans.rows.units import Floats
 
+# Starts for one k: this number divided by k, but no fewer and no more than these. With fewer
+# centres than there are groups, the question is which groups to join: many starts are tried.
+_STARTS, _LEAST_STARTS, _MOST_STARTS = 96, 6, 32
+# Rows drawn for every further row of a start; the best of them is taken.
+_CANDIDATES = 4
 # Rows drawn for a further centre, and trials for one step, of those or of clusters to dissolve.
-_DRAWS, _TRIED = 16, 3
-# Chains that go up, each with draws of its own.
-_CHAINS = 2
-# k-means++ starts for one k: this number divided by k; and the largest k that they are made for.
-_STARTS, _FEW = 24, 12
-# Steps of Lloyd's algorithm: for a trial, for the best of them, and in the end.
-_TRIAL_STEPS, _STEPS, _LAST_STEPS = 2, 6, 10
+_DRAWS, _TRIED = 8, 3
+# Starts of every k that are taken further.
+_LEADS = 2
+# Steps of Lloyd's algorithm: for a start, for a trial, for the best of them, and in the end.
+_START_STEPS, _TRIAL_STEPS, _STEPS, _LAST_STEPS = 6, 3, 6, 6
 # Waves, at least and at most; they end when one has lowered the inertia by less than this part, on
 # the average over k.
-_LEAST_WAVES, _WAVES, _LITTLE = 3, 10, 2e-5
+_LEAST_WAVES, _WAVES, _LITTLE = 3, 6, 5e-5
+# Standard deviations of a normal cluster between the centres of its halves.
+_HALVES = 1.6
 # Units of the costs that search.cu adds up.
 _PRICES = 2.0**24
 
@@ -42,6 +46,11 @@ class Found:
     sizes: Floats
     inertia: float
 
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What fits are ordered by: those with an empty cluster last, then by their inertia."""
+        return bool(self.sizes.min() == 0), self.inertia
+
 
 class Search:
     """Looks for the best fit of some rows, which are on the GPU, for every k."""
@@ -52,14 +61,8 @@ class Search:
 
     def run(self, k_last: int, report: Callable[[int, float], None]) -> list[Floats]:
         """Return the centres of the best fits for k = 1 .. k_last, in the columns that vary."""
-        (first,) = self._descend([np.zeros((1, self.layout.d))], 1)
-        self.best[1] = first
-        chains = [first] * _CHAINS
-        for k in range(1, k_last):
-            chains = self._step_up(chains, k)
-            self.best[k + 1] = min(chains, key=lambda fit: fit.inertia)
-            report(k + 1, self.best[k + 1].inertia)
-        self._few_clusters(min(k_last, _FEW))
+        (self.best[1],) = self._descend([np.zeros((1, self.layout.d))], 1)
+        self._start(k_last)
         for number in range(_WAVES):
             if self._wave(k_last, number) < _LITTLE and number + 1 >= _LEAST_WAVES:
                 break
@@ -67,66 +70,57 @@ class Search:
         last = self._descend([self.best[k].centers for k in ks], _LAST_STEPS)
         for k, fit in zip(ks, last, strict=True):
             self._keep(k, fit)
+            report(k, self.best[k].inertia)
         return [self.best[k].centers for k in ks]
 
     def _keep(self, k: int, fit: Found) -> None:
-        """Remember a fit if it is the best of its k, and no cluster is empty."""
-        if fit.sizes.min() > 0 and fit.inertia < self.best[k].inertia:
+        """Remember a fit if it is the best of its k."""
+        if k not in self.best or fit.rank < self.best[k].rank:
             self.best[k] = fit
 
-    def _step_up(self, chains: list[Found], k: int) -> list[Found]:
-        """Add a centre to the fit of every chain."""
-        points, _ = self._proposals(chains, stream(self.seed, Purpose.STEPS, k, 0))
-        trials = [np.vstack([fit.centers, p]) for fit, few in zip(chains, points, strict=True)
-                  for p in few]  # fmt: skip
-        tried = self._descend(trials, _TRIAL_STEPS)
-        leads = [
-            min(tried[c * _TRIED : (c + 1) * _TRIED], key=_rank).centers for c in range(len(chains))
-        ]
-        return self._descend(leads, _STEPS)
-
-    def _few_clusters(self, k_most: int) -> None:
-        """Try k-means++ starts for small k: sequences of rows, of which the first k are a start.
-
-        With fewer centres than there are groups, the question is which groups to join, and one
-        centre more or less rarely leads from one answer to a better one.
-        """
-        rng = stream(self.seed, Purpose.STARTS, 0, 0)
-        drawn = np.sort(rng.choice(len(self.X), _STARTS // 2, replace=False))
-        first = self._values(self.X[cupy().asarray(drawn)])
-        rows = [Found(cupy().asnumpy(each)[None], np.ones(1), np.inf) for each in first]
-        trials, ks = [], []
-        for k in range(2, k_most + 1):
-            points, _ = self._proposals(rows, rng)
-            rows = [
-                Found(np.vstack([fit.centers, few[0]]), np.ones(k), np.inf)
-                for fit, few in zip(rows, points, strict=True)
-            ]
-            trials += [fit.centers for fit in rows[: _STARTS // k]]
-            ks += [k] * (_STARTS // k)
-        if not trials:
+    def _start(self, k_last: int) -> None:
+        """Make starts for every k, and take the best of them further."""
+        ks = [k for k in range(2, k_last + 1) for _ in range(_starts_for(k))]
+        if not ks:
             return
-        leads: dict[int, Found] = {}
-        for k, fit in zip(ks, self._descend(trials, _TRIAL_STEPS), strict=True):
-            if k not in leads or _rank(fit) < _rank(leads[k]):
-                leads[k] = fit
-        done = self._descend([fit.centers for fit in leads.values()], _STEPS)
-        for k, fit in zip(leads, done, strict=True):
-            self._keep(k, fit)
+        numbers = [s for k in range(2, k_last + 1) for s in range(_starts_for(k))]
+        rows = self._sequences(k_last)
+        trials = [rows[:k, s] for k, s in zip(ks, numbers, strict=True)]
+        leads = self._leads(zip(ks, self._descend(trials, _START_STEPS), strict=True), _LEADS)
+        self._go_on(leads)
 
-    def _values(self, rows: Any) -> Any:
-        """Return some rows in their units, in double precision."""
-        layout = self.layout
-        values = cupy().empty((len(rows), layout.d), np.float64)
-        grid = (-(-values.size // 256),)
-        launch(layout.program("uint8"), "fill", grid, 256, (*layout.rows(rows), values))
-        return values
+    def _sequences(self, k_last: int) -> Floats:
+        """Draw rows one after the other, as in k-means++: shape (k_last, sequences, columns)."""
+        xp, layout, X = cupy(), self.layout, self.X
+        n, count, d = len(X), _starts_for(2), layout.d
+        rng = stream(self.seed, Purpose.STARTS, 0, 0)
+        drawn = xp.asarray(rng.integers(0, n, count))
+        uniforms = xp.asarray(rng.random((k_last, count * _CANDIDATES)))
+        found = xp.zeros((k_last, count, d), layout.real)
+        points = xp.empty((count * _CANDIDATES, d), layout.real)
+        own = xp.empty((count, n), layout.real)
+        own.fill(np.inf)
+        self._bring(drawn, count, 1, 1, found[0])
+        program = layout.program("uint8")
+        drawn = xp.empty(count * _CANDIDATES, np.int64)
+        for k in range(1, k_last):
+            some = _starts_for(k + 1)
+            parts = xp.empty((tiles(n), some), np.float64)
+            args: tuple[Any, ...] = (*layout.rows(X), found[k - 1], some, own, parts)
+            launch(program, "nearer", (tiles(n), -(-some // FITS)), 128, args)
+            args = (own, np.int64(n), parts, tiles(n), some, uniforms[k], _CANDIDATES, drawn)
+            launch(program, "draw", (some,), 128, args)
+            self._bring(drawn, some, _CANDIDATES, _CANDIDATES, points)
+            gained = self._gains(points, some * _CANDIDATES, _CANDIDATES, own)
+            args = (gained, tiles(n), _CANDIDATES, points, found[k])
+            launch(program, "pick", (some,), 128, args)
+        return np.asarray(xp.asnumpy(found).astype(np.float64))
 
     def _wave(self, k_last: int, number: int) -> float:
         """Try a centre more and a centre less for every k at once; returns what it has gained."""
         before = {k: self.best[k].inertia for k in range(2, k_last + 1)}
         bases = [self.best[k] for k in range(1, k_last + 1)]
-        rng = stream(self.seed, Purpose.STEPS, 0, number + 1)
+        rng = stream(self.seed, Purpose.STEPS, 0, number)
         points, costs = self._proposals(bases, rng)
         trials: list[Floats] = []
         kinds: list[tuple[int, int]] = []
@@ -139,17 +133,28 @@ class Search:
                 for r in np.argsort(cost, kind="stable")[:_TRIED]:
                     trials.append(np.delete(base.centers, r, axis=0))
                     kinds.append((k - 1, 1))
-        leads: dict[tuple[int, int], Found] = {}
-        for kind, fit in zip(kinds, self._descend(trials, _TRIAL_STEPS), strict=True):
-            if kind not in leads or _rank(fit) < _rank(leads[kind]):
-                leads[kind] = fit
+        tried = self._leads(zip(kinds, self._descend(trials, _TRIAL_STEPS), strict=True), 1)
         # The best fits known go on too: they may not have come to rest.
-        going = [(k, self.best[k]) for k in before] + [(k, fit) for (k, _), fit in leads.items()]
-        done = self._descend([fit.centers for _, fit in going], _STEPS)
-        for (k, _), fit in zip(going, done, strict=True):
-            self._keep(k, fit)
+        self._go_on([(k, self.best[k]) for k in before] + [(k, fit) for (k, _), fit in tried])
         return float(np.mean([1 - self.best[k].inertia / max(was, 1e-300)
                               for k, was in before.items()])) if before else 0.0  # fmt: skip
+
+    def _leads(self, tried: Iterable[tuple[Any, Found]], most: int) -> list[tuple[Any, Found]]:
+        """Return the best fits of every kind, some of each."""
+        by: dict[Any, list[Found]] = {}
+        for kind, fit in tried:
+            by.setdefault(kind, []).append(fit)
+        return [
+            (kind, fit)
+            for kind, fits in by.items()
+            for fit in sorted(fits, key=lambda fit: fit.rank)[:most]
+        ]
+
+    def _go_on(self, leads: list[tuple[int, Found]]) -> None:
+        """Take some fits further, and keep those that are the best of their k."""
+        done = self._descend([fit.centers for _, fit in leads], _STEPS)
+        for (k, _), fit in zip(leads, done, strict=True):
+            self._keep(k, fit)
 
     def _descend(self, starts: list[Floats], steps: int) -> list[Found]:
         """Let all fits go down together, by some steps of Lloyd's algorithm."""
@@ -157,13 +162,12 @@ class Search:
         ks = [len(each) for each in starts]
         batch = Batch(layout, ks, layout.centers(starts), "uint8")
         labels = xp.empty((len(ks), len(self.X)), "uint8")
-        names = np.concatenate([np.arange(k, dtype=np.int32) for k in ks])
-        names = xp.asarray(names)
+        names = xp.asarray(np.concatenate([np.arange(k, dtype=np.int32) for k in ks]))
         for _ in range(steps):
             batch.assign(self.X, labels, names)
             batch.add_up(self.X, labels)
             batch.move()
-        inertia = batch.assign(self.X, labels, names)
+        inertia = batch.assign(self.X, labels, names).sum(axis=0)
         batch.add_up(self.X, labels)
         cuts = batch.starts[1:-1]
         centers = np.split(xp.asnumpy(batch.centers).astype(np.float64), cuts)
@@ -176,9 +180,13 @@ class Search:
     def _proposals(
         self, bases: list[Found], rng: np.random.Generator
     ) -> tuple[list[Floats], list[Floats]]:
-        """Return for every fit points for a further centre, and what each cluster is worth."""
+        """Return for every fit points for a further centre, and what each cluster is worth.
+
+        Points are rows that were drawn, and points on the way to them; those that would save most
+        at once are returned.
+        """
         xp, layout, X = cupy(), self.layout, self.X
-        n, fits = len(X), len(bases)
+        n, fits, each = len(X), len(bases), 2 * _DRAWS
         batch = Batch(layout, [len(b.sizes) for b in bases], layout.centers(
             b.centers for b in bases), "uint8")  # fmt: skip
         program = layout.program("uint8")
@@ -187,34 +195,41 @@ class Search:
         own = xp.empty((fits, n), layout.real)
         parts = xp.empty((tiles(n), fits), np.float64)
         costs = xp.zeros(batch.n_centers, np.uint64)
-        args = (
-            *layout.rows(X),
-            batch.centers,
-            batch.starts_there,
-            weights,
-            fits,
-            own,
-            parts,
-            costs,
-        )
+        where = (batch.centers, batch.starts_there)
+        args: tuple[Any, ...] = (*layout.rows(X), *where, weights, fits, own, parts, costs)
         launch(program, "weigh", (tiles(n), -(-fits // FITS)), 128, args)
         uniforms = xp.asarray(rng.random((fits, _DRAWS)))
         drawn = xp.empty((fits, _DRAWS), np.int64)
-        args = (own, np.int64(n), parts, tiles(n), fits, uniforms, drawn)
-        launch(program, "draw", (fits,), _DRAWS, args)
-        values = self._values(X[drawn.ravel()])
-        points = values.astype(layout.real)
-        count = fits * _DRAWS
-        gained = xp.empty((tiles(n), count), np.float64)
-        args = (*layout.rows(X), points, count, _DRAWS, own, gained)
-        launch(program, "gains", (tiles(n), -(-count // FITS)), 128, args)
-        gain = xp.asnumpy(gained.sum(axis=0)).reshape(fits, _DRAWS)
-        where = xp.asnumpy(values).reshape(fits, _DRAWS, layout.d)
+        args = (own, np.int64(n), parts, tiles(n), fits, uniforms, _DRAWS, drawn)
+        launch(program, "draw", (fits,), 128, args)
+        points = xp.empty((fits * each, layout.d), layout.real)
+        self._bring(drawn, fits, _DRAWS, each, points)
+        shrink = min(0.5, _HALVES / layout.d**0.5)
+        launch(program, "closer", (fits * _DRAWS,), 128, (*where, _DRAWS, shrink, points))
+        gained = self._gains(points, fits * each, each, own)
+        gain = xp.asnumpy(gained.sum(axis=0)).reshape(fits, each)
+        found = xp.asnumpy(points).astype(np.float64).reshape(fits, each, layout.d)
         best = np.argsort(-gain, axis=1, kind="stable")[:, :_TRIED]
         prices = np.split(xp.asnumpy(costs).astype(np.float64) / _PRICES, batch.starts[1:-1])
-        return [where[f, best[f]] for f in range(fits)], prices
+        return [found[f, best[f]] for f in range(fits)], prices
+
+    def _bring(self, drawn: Any, fits: int, draws: int, places: int, points: Any) -> None:
+        """Write the values of rows that were drawn to the first places of each fit's points."""
+        layout = self.layout
+        grid = (-(-fits * draws * layout.d // 256),)
+        args = (*layout.rows(self.X), drawn, fits, draws, places, points)
+        launch(layout.program("uint8"), "bring", grid, 256, args)
+
+    def _gains(self, points: Any, count: int, each: int, own: Any) -> Any:
+        """Return what further centres would save at once, in the rows of every tile."""
+        layout, n = self.layout, len(self.X)
+        gained = cupy().empty((tiles(n), count), np.float64)
+        args = (*layout.rows(self.X), points, count, each, own, gained)
+        grid = (tiles(n), -(-count // FITS))
+        launch(layout.program("uint8"), "gains", grid, 128, args)
+        return gained
 
 
-def _rank(fit: Found) -> tuple[bool, float]:
-    """Order fits: those with an empty cluster last, then by their inertia."""
-    return bool(fit.sizes.min() == 0), fit.inertia
+def _starts_for(k: int) -> int:
+    """Count the starts that are made for k clusters."""
+    return min(_MOST_STARTS, max(_LEAST_STARTS, _STARTS // k))

@@ -26,6 +26,8 @@ class Source:
         self.shape: tuple[int, int] = X.shape
         self.dtype = np.dtype(X.dtype)
         self._there: Any = None
+        # The number of the GPU: where the rows are, or the one that is used by this thread.
+        self.device = int((cupy().cuda.Device() if self.on_host else X.device).id)
 
     @property
     def on_host(self) -> bool:

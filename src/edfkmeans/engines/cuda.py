@@ -67,14 +67,14 @@ class CudaRows(Rows):
     @cached_property
     def quick(self) -> "CudaSample | None":
         few = len(self.values) <= FEW or not self.layout.d
-        return None if few else CudaSample(self.values, self.units)
+        return None if few else CudaSample(self.values, self.units, self.source.device)
 
     def sums(self, tasks: Sequence[Task], title: str = "a pass over the rows") -> list[Any]:
         tasks = list(tasks)
         mine = [task for task in tasks if knows(task, self.layout)]
         others = [task for task in tasks if not any(task is each for each in mine)]
         found: dict[int, Any] = {}
-        with _told():
+        with _told(self.source.device):
             if mine:
                 one = Pass(self.layout, mine)
                 for start, X in self.source.chunks():
@@ -104,7 +104,7 @@ class CudaRows(Rows):
         return column if self.source.on_host else self.source.back(cupy().asarray(column))
 
     def _column(self, work: Callable[[Any, int], Any], dtype: Any) -> Any:
-        with _told():
+        with _told(self.source.device):
             column = cupy().empty(self.n_samples, dtype)
             for start, X in self.source.chunks():
                 column[start : start + len(X)] = work(X, start)
@@ -149,15 +149,16 @@ class CudaRows(Rows):
 class CudaSample(Quick):
     """The rows of the sample on the GPU, in the units of all rows."""
 
-    def __init__(self, values: Values, units: Units) -> None:
+    def __init__(self, values: Values, units: Units, device: int | None = None) -> None:
+        self.device = device
         nothing = np.zeros_like(units.mean)
         same = Units(1.0, nothing, nothing, 1.0, units.varying)
         self.layout = Layout(same, values.dtype.name, values.dtype.name)
-        with _told():
+        with _told(self.device):
             self.X = cupy().asarray(values)
 
     def search(self, k_last: int, seed: int, report: Callable[[int, float], None]) -> list[Floats]:
-        with _told():
+        with _told(self.device):
             found = Search(self.X, self.layout, seed).run(k_last, report)
         whole = [np.zeros((len(each), self.X.shape[1])) for each in found]
         for each, centers in zip(whole, found, strict=True):
@@ -165,14 +166,14 @@ class CudaSample(Quick):
         return whole
 
     def sums(self, tasks: Sequence[Task]) -> list[Any]:
-        with _told():
+        with _told(self.device):
             one = Pass(self.layout, tasks)
             one.on(self.X, 0)
             results = one.results()
         return [results[id(task)] for task in tasks]
 
     def labels(self, assignments: Sequence[Assignment]) -> list[Labels]:
-        with _told():
+        with _told(self.device):
             found, _ = Pass(self.layout, [], assignments).labels(self.X, 0)
             return list(cupy().asnumpy(found).astype(np.int32))
 
@@ -192,11 +193,15 @@ def _named(block: Block) -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say what to do when the memory of the GPU is full, and hold none of it then."""
+def _told(device: int | None = None) -> Iterator[None]:
+    """Say what to do when the memory of the GPU is full, and hold none of it then.
+
+    The GPU is the one that a number names, whichever the thread would use otherwise.
+    """
     xp = cupy()
     try:
-        yield
+        with xp.cuda.Device(device):
+            yield
     except xp.cuda.memory.OutOfMemoryError as error:
         xp.get_default_memory_pool().free_all_blocks()
         raise MemoryError(
@@ -220,7 +225,7 @@ def _matrix(X: Any) -> Source:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"X has dtype {array.dtype}, which is no number. Give floats.")
     wanted = np.float32 if str(array.dtype) in ("float16", "float32") else np.float64
-    with _told():
+    with _told(array.device.id):
         ready = cupy().asarray(array, dtype=wanted)
         if not ready.flags.c_contiguous:
             ready = cupy().ascontiguousarray(ready)
@@ -266,7 +271,7 @@ def _ends(source: Source) -> tuple[Any, Any]:
     """Return the lowest and the highest value of every column; NaN goes through."""
     xp = cupy()
     found = []
-    with _told():
+    with _told(source.device):
         for _, X in source.chunks():
             # Two steps: a GPU has little to do at once where all rows of a column are one piece.
             whole = len(X) // 1024 * 1024

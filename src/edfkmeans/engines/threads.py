@@ -77,6 +77,20 @@ def _load_openmp() -> None:
 
 _load_openmp()
 
+
+def one_thread_of_blas() -> Any:
+    """Let matrix products do with one thread while many threads ask for small ones."""
+    return _blas().limit(limits=1)
+
+
+@cache
+def _blas() -> Any:
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
+# Threads for what is started beside the others: enough that none has to wait for its turn.
+_BESIDE = 16
+
 # What tells the worker threads of a pool to stop; pools that are opened in a task listen to it too.
 _task = threading.local()
 
@@ -92,8 +106,9 @@ class Threads:
         self.n_jobs = n_jobs
         self._stop = threading.Event()
         self._stops: tuple[threading.Event, ...] = (*getattr(_task, "stops", ()), self._stop)
-        begin = partial(setattr, _task, "stops", self._stops)
-        self._pool = ThreadPoolExecutor(n_jobs, initializer=begin) if n_jobs > 1 else None
+        self._begin = partial(setattr, _task, "stops", self._stops)
+        self._pool = ThreadPoolExecutor(n_jobs, initializer=self._begin) if n_jobs > 1 else None
+        self._others: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -102,6 +117,8 @@ class Threads:
         self._stop.set()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._others is not None:
+            self._others.shutdown(wait=True, cancel_futures=True)
 
     def check(self) -> None:
         """Give up if this pool, or one in whose task it was opened, is closing.
@@ -138,6 +155,17 @@ class Threads:
                 if on_done is not None:
                     on_done(futures[future], result)
         return [future.result() for future in futures]
+
+    def beside(self, function: Callable[[], Result]) -> Callable[[], Result]:
+        """Start something that uses the pool itself, in a thread of its own, which mostly waits.
+
+        Returns what waits for the result. With one thread it is done when it is waited for.
+        """
+        if self._pool is None:
+            return function
+        if self._others is None:
+            self._others = ThreadPoolExecutor(_BESIDE, initializer=self._begin)
+        return self._others.submit(function).result
 
     def stream(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
         """Apply `function` to tasks that are made one by one, and hand on results in their order.

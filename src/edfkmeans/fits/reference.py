@@ -135,14 +135,25 @@ def quick_fits(
     rows: Floats, k_last: int, rng: np.random.Generator, n_labels: int = 0
 ) -> tuple[Floats, npt.NDArray[np.int32]]:
     """Fit k = 1 .. k_last from one start: the inertia, and the labels of the first `n_labels` k."""
-    uniforms = np.sort(rng.random((k_last, _DRAWS)), axis=1)
-    inertia = np.empty(k_last)
+    return fits_from(rows, draws_for(k_last, rng), n_labels)
+
+
+def draws_for(k_last: int, rng: np.random.Generator) -> Floats:
+    """Draw the numbers by which quick fits choose their starts."""
+    return np.sort(rng.random((k_last, _DRAWS)), axis=1)
+
+
+def fits_from(
+    rows: Floats, draws: Floats, n_labels: int = 0
+) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Do what `quick_fits` does, with numbers that have been drawn."""
+    inertia = np.empty(len(draws))
     labels = np.zeros((n_labels, len(rows)), np.int32)
     enough = int(_ENOUGH * len(rows))
-    if len(rows) <= _PAIRS and rows.shape[1] > _WIDE and k_last > _FEW:
-        products.climb(rows @ rows.T, uniforms, enough, inertia, labels)
+    if len(rows) <= _PAIRS and rows.shape[1] > _WIDE and len(draws) > _FEW:
+        products.climb(rows @ rows.T, draws, enough, inertia, labels)
         if inertia[-1] > _DIGITS * inertia[0]:
             return inertia, labels
     columns = np.ascontiguousarray(rows.T, dtype=np.float32)
-    climb(rows, columns, uniforms, enough, inertia, labels)
+    climb(rows, columns, draws, enough, inertia, labels)
     return inertia, labels

@@ -17,7 +17,9 @@
 #define HELD (PIECES > 1 ? CENTERS : 4 * CENTERS)  // centres that are brought near at a time
 #define TILE 32                              // rows that `sums` holds at a time
 #define STRIP (COLUMNS < 64 ? COLUMNS : 64)  // columns that one block of `sums` adds up
-#define SHARES ((STRIP + 31) / 32)           // columns that a lane adds up
+// Threads that add up one fit together, and columns that each of them adds up.
+#define LANES (STRIP > 16 ? 32 : STRIP > 8 ? 16 : STRIP > 4 ? 8 : 4)
+#define SHARES ((STRIP + LANES - 1) / LANES)
 #define AHEAD 4                              // rows that are looked up before they are added
 
 DYNAMIC_SHARED(room);                        // of a size that the caller says
@@ -156,15 +158,15 @@ squares(const RAW* __restrict__ X, long long n, int width, const int* __restrict
 
 // Rows of every cluster of every fit of a batch, counted and added up as whole numbers.
 //
-// A block adds up to `rows` rows, for the fits from groups[y] on, one for each warp, and for a
-// strip of columns. Every lane has columns of its own, so no two threads add to the same number.
+// A block adds up to `rows` rows, for the fits from groups[y] on, one for each team of threads, and
+// for a strip of columns. Every lane has columns of its own: no two threads add to the same number.
 // Sums are put down in an upper part and a lower one of `half` bits.
 extern "C" __global__ void
 sums(const RAW* __restrict__ X, long long n, int width, const int* __restrict__ columns,
      const Units* __restrict__ units, const int* __restrict__ starts,
      const int* __restrict__ groups, const LABEL* __restrict__ labels, int rows, double unit,
      int half, long long centers, unsigned long long* sizes, unsigned long long* totals) {
-    const int t = threadIdx.x, lane = t % 32, warp = t / 32, threads = blockDim.x;
+    const int t = threadIdx.x, lane = t % LANES, team = t / LANES, threads = blockDim.x;
     const int f0 = groups[blockIdx.y], count = groups[blockIdx.y + 1] - f0;
     const int base = starts[f0], k = starts[f0 + count] - base;
     const int c0 = blockIdx.z * STRIP, strip = min(STRIP, COLUMNS - c0);
@@ -188,19 +190,19 @@ sums(const RAW* __restrict__ X, long long n, int width, const int* __restrict__ 
             if (e % TILE < there) label[e] = labels[(f0 + e / TILE) * n + i + e % TILE];
         }
         __syncthreads();
-        if (warp < count) {
-            const int mine = starts[f0 + warp] - base;
+        if (team < count) {
+            const int mine = starts[f0 + team] - base;
             for (int r = 0; r < there; r += AHEAD) {
                 int c[AHEAD];
                 long long more[AHEAD][SHARES];
 #pragma unroll
                 for (int u = 0; u < AHEAD; u++) {
                     const int row = min(r + u, there - 1);
-                    c[u] = mine + label[warp * TILE + row];
+                    c[u] = mine + label[team * TILE + row];
 #pragma unroll
                     for (int q = 0; q < SHARES; q++)
-                        more[u][q] = lane + 32 * q < strip && r + u < there
-                                         ? tile[row * STRIP + lane + 32 * q]
+                        more[u][q] = lane + LANES * q < strip && r + u < there
+                                         ? tile[row * STRIP + lane + LANES * q]
                                          : 0;
                 }
 #pragma unroll
@@ -209,10 +211,10 @@ sums(const RAW* __restrict__ X, long long n, int width, const int* __restrict__ 
                     long long* place = sum + c[u] * STRIP + lane;
 #pragma unroll
                     for (int q = 0; q < SHARES; q++)
-                        so_far[q] = lane + 32 * q < strip ? place[32 * q] : 0;
+                        so_far[q] = lane + LANES * q < strip ? place[LANES * q] : 0;
 #pragma unroll
                     for (int q = 0; q < SHARES; q++)
-                        if (lane + 32 * q < strip) place[32 * q] = so_far[q] + more[u][q];
+                        if (lane + LANES * q < strip) place[LANES * q] = so_far[q] + more[u][q];
                     if (lane == 0 && r + u < there) atomicAdd(number + c[u], 1);
                 }
             }
