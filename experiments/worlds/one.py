@@ -137,6 +137,7 @@ ONE = (
     *SIGNALS, "normal", "normal", "normal", "normal", "normal", "normal", "uniform", "uniform",
     "uniform", "ball", "log-normal", "log-normal", "gamma", "gamma", "exponential", "t",
     "elliptical t", "elliptical t", "elliptical t", "laplace", "counts", "counts", "likert",
-    "likert", "binary", "answers", "answers", "rates", "rates", "rates", "rates", "rounded", "mostly zeros", "repeated", "repeated", "far row",
+    "likert", "binary", "answers", "answers", "rates", "rates", "rates", "rates", "rounded",
+    "mostly zeros", "repeated", "repeated", "far row",
     "far row", "mixed columns", "mixed columns",
 )  # fmt: skip

@@ -30,9 +30,8 @@ _TOGETHER = 16
 
 def check_workers(client: Any) -> None:
     """Refuse workers that could not read what is sent to them: they would end, or wait for ever."""
-    from edfkmeans import __version__
-
-    for package, own in (("edfkmeans", __version__), ("numpy", np.__version__)):
+    for package in ("edfkmeans", "numpy"):
+        own = pkgutil.resolve_name(f"{package}:__version__")
         # A function that every Python has: one of ours cannot be sent there before this is known.
         found = client.run(pkgutil.resolve_name, f"{package}:__version__", on_error="return")
         for worker, version in found.items():
