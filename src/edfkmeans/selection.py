@@ -176,9 +176,9 @@ class Selection:
         >>> from sklearn.datasets import load_iris
         >>> from edfkmeans import select_k
         >>> X = load_iris().data
-        >>> found = select_k(X, 8, random_state=0).with_k(3, X)
-        >>> found.k, found.path.sizes(3).tolist(), found.chosen
-        (3, [62, 50, 38], 5)
+        >>> found = select_k(X, 8, random_state=0).with_k(4, X)
+        >>> found.k, found.path.sizes(4).tolist(), found.chosen
+        (4, [50, 40, 32, 28], 3)
         """
         k = check_whole("k", k, 1)
         if k > self.k_max:

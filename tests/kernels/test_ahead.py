@@ -29,7 +29,7 @@ def started(monkeypatch):
     monkeypatch.setattr(ahead, "_in_cache", lambda: False)
     monkeypatch.setattr(ahead.joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(ahead.multiprocessing, "parent_process", lambda: None)
-    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    monkeypatch.setattr(sys, "executable", "python3")
     return commands
 
 
