@@ -47,7 +47,7 @@ Log = Annotated[
     list[str] | None,
     typer.Option(
         help="Take the logarithm of this column first; may be given more than once. auto: of every "
-        "column that is heavily skewed."
+        "column that is heavily skewed, or nearly so beside one that is."
     ),
 ]
 Missing = Annotated[

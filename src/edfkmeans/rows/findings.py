@@ -165,7 +165,7 @@ _WORDS: Mapping[Kind, tuple[str, str]] = {
     ),
     "skewed": (
         "is heavily skewed: k-means cuts its long tail into clusters.",
-        "are heavily skewed: k-means cuts their long tails into clusters.",
+        "are heavily skewed, or nearly so: k-means cuts their long tails into clusters.",
     ),
     "tails": (
         "has long tails: the few rows far out pull centres to them, or get clusters of their own.",

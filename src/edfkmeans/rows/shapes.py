@@ -171,7 +171,7 @@ def _logarithm(values: Floats) -> Floats:
 
 
 def skewed_columns(values: Values) -> npt.NDArray[np.bool_]:
-    """Return of every column whether it is heavily skewed and a logarithm would mend that."""
+    """Return of every column whether it is heavily skewed, or nearly so beside one that is."""
     looked_at = some_rows(values)
     kinds = [shape_of(values[:, j], looked_at[:, j], "").kind for j in range(values.shape[1])]
     return np.isin(np.arange(len(kinds)), all_skewed(kinds, looked_at))
