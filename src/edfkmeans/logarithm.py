@@ -24,8 +24,8 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     columns : "auto", "all", or list of str or int
         "auto": columns without negative values that are heavily skewed, or nearly so beside one
-        that is, and less than half so in logarithms. "all": every column. A list: these, by their names in a data frame or by their
-        numbers.
+        that is, and less than half so in logarithms. "all": every column. A list: these, by their
+        names in a data frame or by their numbers.
 
     Attributes
     ----------
