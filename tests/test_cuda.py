@@ -16,6 +16,7 @@ import naive  # noqa: E402
 from conftest import blobs  # noqa: E402
 from edfkmeans import EDFKMeans, KMeansPath, degrees_of_freedom, fit_path, select_k  # noqa: E402
 from edfkmeans.engines import _cuda_device, _cuda_source, cuda, open_rows  # noqa: E402
+from edfkmeans.engines._cuda_place import OnDevice, is_on_device  # noqa: E402
 from edfkmeans.rows import look  # noqa: E402
 from edfkmeans.rows.assignments import Known, Nearest  # noqa: E402
 from edfkmeans.rows.tasks import Tally  # noqa: E402
@@ -190,6 +191,35 @@ def test_without_memory_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr(cuda, "Pass", full)
     with pytest.raises(MemoryError, match=r"no memory left .* engine='cuda', which sends it part"):
         fit_path(cupy.asarray(X), 3)
+
+
+def test_a_sample_without_memory_says_so_too(monkeypatch):
+    def take(self, numbers):
+        raise cupy.cuda.memory.OutOfMemoryError(100, 0)
+
+    monkeypatch.setattr(_cuda_source.Source, "take", take)
+    with pytest.raises(MemoryError, match="no memory left for this"):
+        fit_path(cupy.asarray(blobs(3)[0]), 4)
+
+
+def test_a_tensor_that_refuses_to_say_where_it_is():
+    class Tensor:
+        def __dlpack_device__(self):
+            return 2, 0
+
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError("requires grad")
+
+    assert is_on_device(Tensor())
+
+
+def test_what_a_result_keeps_is_not_on_the_gpu():
+    X, _ = blobs(3)
+    rows = open_rows(OnDevice(X), 0)
+    rows.sums([Tally(Nearest(X[:3]), X[:3])])
+    assert "_there" in vars(rows.layout)
+    assert "_there" not in vars(rows.kept().layout)
 
 
 def test_many_clusters_are_left_to_the_processor():

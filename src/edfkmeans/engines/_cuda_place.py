@@ -12,10 +12,11 @@ class OnDevice:
 
 def is_on_device(X: Any) -> bool:
     """Whether X says that it lies on a CUDA device."""
-    if hasattr(X, "__cuda_array_interface__"):
-        return True
     ask = getattr(X, "__dlpack_device__", None)
     try:
-        return ask is not None and int(ask()[0]) in (2, 13)  # CUDA, and CUDA's managed memory
+        if ask is not None and int(ask()[0]) in (2, 13):  # CUDA, and CUDA's managed memory
+            return True
     except Exception:  # some arrays have the method and no device to tell of
-        return False
+        pass
+    # Asked last: a tensor of PyTorch that gradients are taken of refuses even to say whether.
+    return hasattr(X, "__cuda_array_interface__")

@@ -128,10 +128,11 @@ class CudaRows(Rows):
     def kept(self) -> Rows:
         # A result must not hold memory of the GPU that the caller does not know of.
         source = Source(self.source.X, self.source.like)
-        return replace(self, values=self.values[:0], source=source)
+        return replace(self, values=self.values[:0], source=source, layout=replace(self.layout))
 
     def shown(self) -> pd.DataFrame:
-        return pd.DataFrame(self.source.take(self.numbers), index=self.numbers)
+        with _told(self.source.device):
+            return pd.DataFrame(self.source.take(self.numbers), index=self.numbers)
 
     def _blocks(self) -> Iterator[Block]:
         """Bring the rows into memory, block by block, for tasks that are not known here."""
@@ -257,7 +258,8 @@ def open_rows(
     check_rows(n)
     numbers = sample_numbers(n, seed)
     low, high = _ends(source)
-    look = Look(low, high, None, [source.take(numbers)])
+    with _told(source.device):
+        look = Look(low, high, None, [source.take(numbers)])
     if not np.isfinite([low, high]).all():
         names = getattr(getattr(X, "X", X), "columns", range(len(low)))
         _bad(source).taken(names)
