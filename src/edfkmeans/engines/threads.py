@@ -145,15 +145,13 @@ class Threads:
             return [self._serial(function, task, on_done) for task in tasks]
         futures = {self._pool.submit(function, task): task for task in tasks}
         pending = set(futures)
-        while pending:
+        while pending and on_done is not None:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 if future.exception() is not None:
                     for each in futures:  # of several errors the first task's, whatever the clock
                         each.result()
-                result = future.result()
-                if on_done is not None:
-                    on_done(futures[future], result)
+                on_done(futures[future], future.result())
         return [future.result() for future in futures]
 
     def beside(self, function: Callable[[], Result]) -> Callable[[], Result]:

@@ -7,9 +7,10 @@ down, the clusters that cost least to dissolve are tried in the same way. Up and
 centres, which is what restarts hope for and seldom get.
 """
 
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -132,8 +133,7 @@ def _rounds(
             ask = partial(
                 _one_chain, values, weights, best, first, last, seed, agreed, pool, report, apart
             )
-            numbers = range(begin, begin + n_chains)
-            results = pool.map(ask, numbers) if apart else [ask(number) for number in numbers]
+            results = _each(pool, apart, ask, range(begin, begin + n_chains))
             for k in range(first + 1, last + 1):
                 best[k] = min((found[k] for found in results), key=lambda fit: fit.inertia)
                 # Where chains end with the same fit, the next round does not try again.
@@ -141,6 +141,16 @@ def _rounds(
                 if sum(found[k].inertia <= enough for found in results) > 1:
                     agreed.add(k)
     return best
+
+
+def _each(
+    pool: Threads, apart: bool, function: Callable[[int], Any], numbers: Sequence[int]
+) -> list[Any]:
+    """Do something for every number: in a thread of the pool each, or all of them sharing it."""
+    if apart:
+        return pool.map(function, numbers)
+    waits = [pool.beside(partial(function, number)) for number in numbers]
+    return [wait() for wait in waits]
 
 
 def _one_chain(
@@ -173,8 +183,7 @@ def _few_clusters(
         inertia = lead.run(inner, enough=_enough(values, weights))
         return _nearest(lead.centers, lead.sizes, inertia)
 
-    ks = range(2, min(k_last, _FEW) + 1)
-    return pool.map(best_start, ks) if apart else [best_start(k) for k in ks]
+    return _each(pool, apart, best_start, range(2, min(k_last, _FEW) + 1))
 
 
 def _enough(values: Values, weights: Floats | None) -> int:
@@ -215,7 +224,7 @@ def _split(values: Values, fit: Fit, pool: Threads, weights: Floats | None = Non
 
 
 class _Chain:
-    """One chain at work: the weights of the fit it stands on, and room for two trials."""
+    """One chain at work: the weights of the fit it stands on, and room for its trials."""
 
     def __init__(
         self,
@@ -238,7 +247,9 @@ class _Chain:
         self.target = np.empty(n, np.int32)
         self.own = np.empty(n, np.float32)
         self.enter = np.empty(n, np.float32)
-        self.trial = Descent(values, weights)
+        # Threads that share the rows of a sample try all at once: much of a trial is one thread's.
+        at_once = _TRIED if pool.n_jobs > 1 and n <= look.SAMPLE else 1
+        self.trials = [Descent(values, weights) for _ in range(at_once)]
         self.lead = Descent(values, weights)
 
     def up_and_down(
@@ -288,21 +299,19 @@ class _Chain:
             kernels.gains(self.values[part], w, self.own[part], points, gain[number])
 
         self.pool.map(block, range(len(self.blocks)))
-        lowest = np.inf
         best = np.argsort(-gain.sum(axis=0), kind="stable")[:_TRIED]
-        tried: set[int] = set()
-        for choice in best:
-            if rows[choice] in tried:  # two copies of one row lead to the same fit
-                continue
-            tried.add(int(rows[choice]))
-            trial = self.trial
+        tried: dict[int, int] = {}
+        for choice in best:  # two copies of one row lead to the same fit
+            tried.setdefault(int(rows[choice]), choice)
+
+        def put(choice: int, trial: Descent) -> tuple[Floats, Sizes]:
             taken = kernels.insert(
                 self.values, self.weights, rows[choice], k, self.labels, self.own, self.enter,
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
-            old = np.vstack([base.centers, points[choice]])
-            lowest = self._try(old, np.append(base.sizes, taken), lowest)
-        return lowest
+            return np.vstack([base.centers, points[choice]]), np.append(base.sizes, taken)
+
+        return self._try([partial(put, choice) for choice in tried.values()])
 
     def _fewer(self, base: Fit) -> float:
         """Dissolve a cluster of a fit; returns how low the trial that leads has got."""
@@ -310,17 +319,18 @@ class _Chain:
         self._stand_on(base)
         costs = np.empty(k)
         kernels.removal_costs(self.weights, self.labels, self.own, self.enter, costs)
-        lowest = np.inf
-        for r in np.argsort(costs, kind="stable")[:_TRIED]:
-            trial = self.trial
+
+        def dissolve(r: int, trial: Descent) -> tuple[Floats, Sizes]:
             kernels.remove(
                 r, k - 1, self.labels, self.own, self.enter, self.target,
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
             order = np.arange(k - 1)
             order[order == r] = k - 1
-            lowest = self._try(base.centers[order], base.sizes[order], lowest)
-        return lowest
+            return base.centers[order], base.sizes[order]
+
+        least = np.argsort(costs, kind="stable")[:_TRIED]
+        return self._try([partial(dissolve, r) for r in least])
 
     def _stand_on(self, base: Fit) -> None:
         """Find the rows of a fit, what they cost and where else they might go."""
@@ -337,12 +347,20 @@ class _Chain:
     def _weights(self, rows: slice) -> Floats | None:
         return None if self.weights is None else self.weights[rows]
 
-    def _try(self, old: Floats, old_sizes: Sizes, lowest: float) -> float:
-        """Give a trial a few sweeps and the lead if it got lowest; returns the lowest so far."""
-        trial = self.trial
-        trial.start(old, old_sizes)
-        inertia = trial.run(self.pool, max_sweeps=_TRIAL_SWEEPS)
-        if inertia >= lowest:
-            return lowest
-        self.trial, self.lead = self.lead, trial
-        return inertia
+    def _try(self, starts: list[Callable[[Descent], tuple[Floats, Sizes]]]) -> float:
+        """Give every trial a few sweeps, and the lead to the one that got lowest; returns that."""
+
+        def one(start: Callable[[Descent], tuple[Floats, Sizes]], trial: Descent) -> float:
+            trial.start(*start(trial))
+            return trial.run(self.pool, max_sweeps=_TRIAL_SWEEPS)
+
+        lowest = np.inf
+        for first in range(0, len(starts), len(self.trials)):
+            some = zip(starts[first:], self.trials, strict=False)
+            waits = [self.pool.beside(partial(one, start, trial)) for start, trial in some]
+            for number, wait in enumerate(waits):
+                inertia = wait()
+                if inertia < lowest:
+                    lowest = inertia
+                    self.trials[number], self.lead = self.lead, self.trials[number]
+        return lowest
