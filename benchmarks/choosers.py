@@ -8,8 +8,8 @@ Run with: python benchmarks/choosers.py [FOLDER]          (resumable)
 
 FOLDER holds the validation sets: INDEX.csv, and NAME.csv.gz with the columns f0, f1, ... and label.
 By default it is shared/validation beside the checkout. Its columns are used as they are; those of
-the 28 sets are standardised, as everywhere here. Of a set with more than 5000 rows everybody gets
-the same 5000, the first of a random permutation.
+the 28 sets are standardised, as everywhere here. Of a set with more than 2000 rows everybody gets
+the same 2000, the first of a random permutation.
 
 The others live in an environment of their own, which is used if it is there, whatever Python runs
 this script. It is made by:
@@ -24,13 +24,13 @@ ClustPy goes without its dependencies: its estimators of k do not import torch. 
 is there (scipy 1.17 for GMeans, matplotlib by yellowbrick); its C code is compiled.
 
 Every run is a process with one thread. Seconds are those of the processor, so that a busy machine
-does not change them much; imports and the loading of compiled code come before. After 30 of them a
+does not change them much; imports and the loading of compiled code come before. After 15 of them a
 process is killed: no answer. Defaults everywhere, seed 0. Where a range of k must be or can be
 given it is that of edfkmeans, up to 30; compsil and yellowbrick have one of their own too, 2 .. 10.
 kneed and yellowbrick are given scikit-learn's k-means, three starts.
 
 edfkmeans: the path for k = 1 .. 31 and `select_k` on it; seconds are for both. It is not killed, as
-regret needs the path, but more than 30 s are no answer here too. Where a package has k only, its
+regret needs the path, but more than 15 s are no answer here too. Where a package has k only, its
 labels are those of scikit-learn's k-means with ten starts, outside the clock.
 
 Normalised regret of a k: 1 - ARI(k) / max ARI, of the fits of our path, between 0 and 1; over the
@@ -69,10 +69,10 @@ SCRIPT = "benchmarks/choosers.py"
 ENVIRONMENT = ROOT / "build" / "choosers-env" / "bin" / "python"
 BESIDE = ROOT.parent / "shared" / "validation"
 K_MAX = 30
-LIMIT_S = 30
+LIMIT_S = 15
 # Longer by the clock than this is no answer either: a process that waits uses no processor.
 PATIENCE_S = 1800
-MOST_ROWS = 5000
+MOST_ROWS = 2000
 LEAST_ARI = 0.2
 OURS = "edfkmeans"
 ONE_THREAD = dict.fromkeys(
@@ -265,7 +265,7 @@ def names(folder):
 
 
 def load(name, group, folder):
-    """Read a set: no more than 5000 rows, and the label sets."""
+    """Read a set: no more than 2000 rows, and the label sets."""
     if group == "paper":
         import sets
 
