@@ -42,6 +42,7 @@ def test_columns_that_do_not_match_are_refused(found):
     frame, _, model = found
     for given, message in (
         (frame.rename(columns={"b": "bb"}), "X has no column 'b', which the model needs. Did"),
+        (frame[["a", "b"]], "X has no column 'c', which the model needs. It has 'a', 'b'"),
         (frame[["a"]], "X has no columns 'b', 'c', which the model needs. It has 'a'"),
         (frame[["a", "b", "c", "b"]], "X has several columns 'b'; the model needs one"),
         (frame.assign(b="text"), "'b' holds what is not a number, such as 'text'"),

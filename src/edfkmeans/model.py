@@ -187,7 +187,9 @@ class Model:
         wanted = [each.name for each in self.inputs]
         absent = [name for name in wanted if name not in names]
         if absent:
-            near = get_close_matches(absent[0], names, 3, cutoff=0.5) if len(absent) == 1 else []
+            # Another column of the model is not this one under another name.
+            free = [name for name in names if name not in wanted]
+            near = get_close_matches(absent[0], free, 3, cutoff=0.5) if len(absent) == 1 else []
             hint = f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}."
             noun = "columns" if len(absent) > 1 else "column"
             raise ValueError(f"X has no {noun} {some(absent)}, which the model needs. {hint}")

@@ -50,6 +50,8 @@ _LIKELY = (
 _SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
 # Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
 _MANY_TIMES = 10
+# Rows that a remark names by their numbers, at most.
+_NAMED_ROWS = 5
 # Threads, at most, that look at a sample of rows on a device: what they do is short, and more of
 # them get in each other's way.
 _FEW_THREADS = 4
@@ -449,13 +451,15 @@ class Selection:
         alone = np.flatnonzero(self.path.sizes(self.k) == 1).tolist()
         if not alone or self.path.n_samples < 4 * self.k:
             return []
-        which = f"Cluster {alone[0]} is a single row"
+        which, them = f"Cluster {alone[0]} is a single row", "it"
         if len(alone) > 1:
-            which = f"{len(alone)} of the {self.k} clusters are single rows"
-        elif self.path.kept_rows is None:
-            row = int(np.flatnonzero(self.path.labels(self.k) == alone[0])[0])
-            which += f" (number {row + 1}, counted from 1)"
-        return [f"{which}, far from all others: look at it, and choose again without it."]
+            which, them = f"{len(alone)} of the {self.k} clusters are single rows", "them"
+        if self.path.kept_rows is None:
+            rows = np.flatnonzero(np.isin(self.path.labels(self.k), alone)) + 1
+            named = ", ".join(map(str, rows[:_NAMED_ROWS].tolist()))
+            named += ", ..." * (rows.size > _NAMED_ROWS)
+            which += f" (number{'s' * (len(alone) > 1)} {named}, counted from 1)"
+        return [f"{which}, far from all others: look at {them}, and choose again without {them}."]
 
     def _on_weights(self) -> list[str]:
         """Say of whole weights that they count as rows, where that makes very many of few."""

@@ -160,7 +160,12 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
         (DATED, {}, "Turn dates \\('t'\\) into days with --dates, or leave them out"),
         (DATED, {"encode": True}, "Turn its dates into days with --dates"),
-        (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: leave it out with --drop b. Choose"),
+        (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: leave it out with --drop b\\.$"),
+        (
+            EMPTY.assign(a=[1.0, np.nan]),
+            {},
+            "leave it out with --drop b\\. .*Choose --missing drop",
+        ),
         (EMPTY, {"missing": "mean"}, "nothing to fill from. 'b' holds nothing at all: leave it"),
         (
             EMPTY.assign(c=np.nan),

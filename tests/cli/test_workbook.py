@@ -9,6 +9,7 @@ import pytest
 
 from edfkmeans.cli import workbook
 from edfkmeans.cli.reading import BadFileError, read_file
+from edfkmeans.cli.running import read_table
 
 pytest.importorskip("openpyxl", reason="needs openpyxl")
 
@@ -32,9 +33,17 @@ def test_a_sheet_is_what_was_written(tmp_path):
     assert frame["who"].tolist()[0] == "007"
     pd.testing.assert_frame_equal(frame[["x", "n"]], FRAME[["x", "n"]])
     assert (frame["day"].to_numpy() == FRAME["day"].to_numpy()).all()
-    assert notes == ("The first of 2 sheets, 'People' (--sheet names another).",)
+    assert notes == ("The first of 2 sheets, 'People'; --sheet takes another: 'Other'.",)
     other, notes = read_file(file, sheet="Other")
     assert (other["n"].tolist(), notes) == ([1, 2, 3], ())
+
+
+def test_a_refused_first_sheet_names_the_others(tmp_path):
+    about = pd.DataFrame({"readme": ["what this is"]})
+    file = write(tmp_path / "t.xlsx", About=about, Data=FRAME[["n"]])
+    with pytest.raises(BadFileError, match=r"not numbers: 'readme'.*another: 'Data'\.$"):
+        read_table(str(file))
+    assert len(read_table(str(file), sheet="Data")[0].X) == 3
 
 
 def test_empty_rows_and_columns_and_no_names(tmp_path):

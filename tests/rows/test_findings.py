@@ -149,3 +149,8 @@ def test_the_cluster_of_a_single_row_is_told():
     assert found.path.sizes(3).tolist() == [40, 39, 1]
     assert found.labels[7] == 2
     assert any("Cluster 2 is a single row (number 8, counted from 1)" in r for r in found.remarks)
+    X[3] = -900
+    found = select_k(X, 6, random_state=0).with_k(4, X)
+    (told,) = [r for r in found.remarks if "single rows" in r]
+    assert "2 of the 4 clusters are single rows (numbers 4, 8, counted from 1)" in told
+    assert told.endswith("look at them, and choose again without them.")

@@ -300,7 +300,8 @@ def assign(
     with written(outputs):
         counts = rows.iloc[:, 1].value_counts().sort_index()
         listed = ", ".join(f"{count} in {cluster}" for cluster, count in counts.items())
-        print(f"{len(rows)} rows given to clusters: {listed}.")
+        noun = "row" if len(rows) == 1 else "rows"
+        print(f"{len(rows)} {noun} given to clusters: {listed}.")
         print(f"Wrote the labels: {places['labels']}")
 
 

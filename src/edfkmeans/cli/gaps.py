@@ -37,10 +37,15 @@ def without_gaps(
         return frame, fill
     rows = int(frame.isna().any(axis=1).sum())
     if missing is None:
+        # Where only columns without any value miss something, nothing is left to fill or drop.
+        some_values = counts[counts > 0] < len(frame)
+        choose = (
+            " Choose --missing drop (leave those rows out), --missing mean or --missing median "
+            "(fill them)."
+        )
         raise BadFileError(
             f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts, names)}."
-            f"{_way_out(frame, sources)} Choose --missing drop (leave those rows out), --missing "
-            "mean or --missing median (fill them)."
+            f"{_way_out(frame, sources)}{choose * bool(some_values.any())}"
         )
     check_one_of("missing", missing, MISSING)
     if missing == "drop":

@@ -200,7 +200,12 @@ def read_table(
     weighed = None
     if weights is not None:
         weighed = frame.pop(known_column(frame, weights, "--weights", source))
-    prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
+    try:
+        prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
+    except BadFileError as error:
+        # The table that is meant may be on another sheet.
+        sheets = [note for note in notes if "--sheet" in note]
+        raise BadFileError(" ".join([str(error), *sheets])) from error
     if table is not None:
         prepared = replace(prepared, table=table.iloc[prepared.kept])
     return prepared, None if grouping is None else grouping.iloc[prepared.kept]

@@ -58,7 +58,10 @@ def read_sheet(
         ) from error
     notes = []
     if sheet is None and len(names) > 1:
-        notes.append(f"The first of {len(names)} sheets, {names[0]!r} (--sheet names another).")
+        notes.append(
+            f"The first of {len(names)} sheets, {names[0]!r}; --sheet takes another: "
+            f"{some(names[1:], 8)}."
+        )
     return _table(cells, source, id_column, notes), tuple(notes)
 
 
