@@ -212,7 +212,7 @@ def version(package):
     """Return the version of a package; of ours also a digest of its sources."""
     told = metadata.version(package)
     if package == OURS:
-        told += f" {provenance.digest('src/edfkmeans/datasets.py', provenance.ANSWERS)}"
+        told += f" {provenance.digest('src/edfkmeans/selection.py')}"
     return told
 
 
@@ -365,7 +365,7 @@ def save(rows, wanted):
 @cache
 def head(done):
     """Return the machine, the command, and the line that provenance.py looks for."""
-    _, _, parts = provenance.RESULTS.get(NAME, (SCRIPT, (), provenance.ANSWERS))
+    _, _, parts = provenance.RESULTS.get(NAME, (SCRIPT, (), ()))
     word = "sources" if done else "unfinished"
     told = f"commit {provenance.commit()}, {word} {provenance.digest(SCRIPT, parts)}"
     return f"# {machine()}\n# python {SCRIPT}\n# {told}\n"

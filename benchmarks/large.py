@@ -12,7 +12,8 @@ same workers, one after the other, ours before and after; the inertia of both re
 inertia against that of the path in memory, on ten data sets that fit in the sample and on six of
 300000 rows that do not. `spark`: as `grow`, on two executors of Spark with 0.6 GB each; `mllib`: k
 = 2 .. 16 by MLlib's KMeans and ClusteringEvaluator on the same executors, ours before and after.
-The tables of docs/large_data.md are made anew at the end.
+What has been measured is kept in FOLDER until the sources change, so that a run that was stopped
+goes on. The tables of docs/large_data.md are made anew at the end.
 """
 
 import hashlib
@@ -22,16 +23,19 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from common import RESULTS, alone, filled, peak_mb, save
+from common import RESULTS, alone, filled, peak_mb, provenance, save
 from large_spark import grow_spark, mllib, of_children, spark_cluster
 from large_tables import K_MAX, tables
 
 COLUMNS = [f"x{j}" for j in range(16)]
 ROWS_PER_FILE = 100_000
 WORKER_MB = 750
+# One after the other, arrow before and after dask.
+ENGINES = ("arrow", "dask", "arrow,again", "memory", "spark")
 PEER_KS = tuple(range(2, 17))
 PAGE = Path(__file__).parents[1] / "docs" / "large_data.md"
 BENCHMARK = Path(__file__).parents[2] / "shared" / "benchmark"
@@ -313,8 +317,7 @@ def main(folder: str, *parts: str) -> None:
     asked = [part for part in parts if part.startswith("engines")]
     if not parts or asked:
         n = int(asked[0].partition("=")[2] or 10_000_000) if asked else 10_000_000
-        order = ("arrow", "dask", "arrow", "memory", "spark")
-        rows = [alone(__file__, "engines", folder, n, engine) for engine in order]
+        rows = [alone(__file__, "engines", folder, n, turn) for turn in ENGINES]
         save("large_engines", rows, f"{command} engines={n}")
     if not parts or "grow" in parts:
         rows = [alone(__file__, "grow", folder, n) for n in (1_000_000, 10_000_000)]
@@ -331,21 +334,32 @@ def main(folder: str, *parts: str) -> None:
     asked = [part for part in parts if part.startswith("mllib")]
     if not parts or asked:
         n = int(asked[0].partition("=")[2] or 1_000_000) if asked else 1_000_000
-        rows = mllib(parquet(Path(folder), n), n, K_MAX)
+        rows = alone(__file__, "mllib", folder, n, limit_s=7200)
         save("large_mllib", rows, f"{command} mllib={n}")
     if all((RESULTS / f"large{part}.csv").exists() for part in ("", "_peers", "_loss")):
         PAGE.write_text(filled(PAGE.read_text(), tables()))
 
 
+def kept(what: str, folder: str, n: str, turn: str = "") -> Any:
+    """Return one measurement: that of an earlier run with these sources, or a new one."""
+    sources = provenance.digest("benchmarks/large.py", ("arrow", "dask", "spark"))
+    file = Path(folder) / f"measured_{sources}" / f"{what}_{n}_{turn}.json"
+    if not file.exists():
+        if what == "engines":
+            found: Any = by_engine(Path(folder), turn.partition(",")[0], int(n))
+        elif what == "grow":
+            found = grow(Path(folder), int(n))
+        else:
+            measure = grow_spark if what == "spark" else mllib
+            found = measure(parquet(Path(folder), int(n)), int(n), K_MAX)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(found))
+    return json.loads(file.read_text())
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        what, place, rows, *engine = sys.argv[2:]
-        if what == "spark":
-            found = grow_spark(parquet(Path(place), int(rows)), int(rows), K_MAX)
-        else:
-            measure = grow if what == "grow" else by_engine
-            found = measure(Path(place), *engine, int(rows))
-        print(json.dumps(found))
+        print(json.dumps(kept(*sys.argv[2:])))
     elif len(sys.argv) < 2:
         sys.exit(__doc__)
     else:

@@ -96,7 +96,7 @@ def environment():
     """Tell what the rows are computed with."""
     return {
         "commit": provenance.commit(),
-        "sources": provenance.digest("experiments/reproduce.py", provenance.ANSWERS),
+        "sources": provenance.digest("experiments/reproduce.py"),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         **{name: importlib.metadata.version(name) for name in PACKAGES},

@@ -1,5 +1,6 @@
 """Results in files: every one says which sources it was made with, and stale ones are named."""
 
+import hashlib
 import json
 import sys
 import warnings
@@ -29,10 +30,62 @@ def test_stale_results_are_named():
 
 
 def test_every_result_has_its_script_and_is_there():
-    for name, (script, _, parts) in provenance.RESULTS.items():
+    for name, (script, _, asked) in provenance.RESULTS.items():
         assert (ROOT / name).exists(), name
         assert (ROOT / script).exists(), script
-        assert len(provenance.digest(script, parts)) == 12
+        assert len(provenance.digest(script, asked)) == 12
+
+
+def _names(script, asked=()):
+    files = provenance.reached(ROOT, script, asked)
+    return {file.relative_to(ROOT).as_posix().removeprefix("src/edfkmeans/") for file in files}
+
+
+def test_a_result_depends_on_what_its_script_reaches():
+    answers = _names("experiments/dof_accuracy.py")
+    lazily, model, every_criterion = "dof/bootstrap.py", "choosing/judge.npz", "criteria/gap.py"
+    assert {"selection.py", lazily, model, every_criterion, "engines/memory.py"} <= answers
+    assert not {name for name in answers if name.startswith(("report/", "engines/spark", "cli/"))}
+    fits = _names("benchmarks/peers.py")
+    assert "fits/search.py" in fits
+    assert "selection.py" not in fits
+    assert not {name for name in fits if name.startswith(("choosing/", "criteria/"))}
+    assert {"engines/cuda.py", "kernels/terms.cu"} <= _names("benchmarks/gpu.py", ("cuda",))
+    spark = _names("benchmarks/large.py", ("spark",))
+    assert {"engines/_spark_draws.py", "benchmarks/large_spark.py"} <= spark
+    assert "engines/dask.py" not in spark
+    assert {"cli/commands.py", "report/page.py"} <= _names("benchmarks/start.py", ("everything",))
+
+
+def test_a_mark_is_carried_over_where_nothing_has_changed(one):
+    rows, script = one
+    other = script.with_name("other.py")
+    other.write_text("y = 1\n", encoding="utf-8")
+    # The rules at the time of the mark: a digest of the whole folder.
+    (script.parent / "provenance.py").write_text(
+        "import hashlib, pathlib\nRESULTS = {'rows.csv': ('experiments/study.py', (), ())}\n"
+        "def digest(script, parts):\n"
+        "    text = ''.join(pathlib.Path(f).read_text() for f in ('study.py', 'other.py'))\n"
+        "    return hashlib.sha256(text.encode()).hexdigest()[:12]\n",
+        encoding="utf-8",
+    )
+    person = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (("init", "-q"), ("add", "."), (*person, "commit", "-qm", "first")):
+        provenance.git(*words)
+    commit = provenance.commit()
+    assert len(commit) == 40
+    coarse = hashlib.sha256(b"x = 1\ny = 1\n").hexdigest()[:12]
+    text = f"# commit {commit}, sources {coarse}\nk\n3\n"
+    other.write_text("y = 2\n", encoding="utf-8")  # nothing that the script reaches
+    rows.write_text(text, encoding="utf-8")
+    assert provenance.carry(provenance.stale()) == ["rows.csv"]
+    assert provenance.stale() == []
+    assert commit in rows.read_text(encoding="utf-8")
+    rows.write_text(text.replace(coarse, "0" * 12), encoding="utf-8")  # no commit has that digest
+    assert provenance.carry(provenance.stale()) == []
+    rows.write_text(text, encoding="utf-8")
+    script.write_text("x = 2\n", encoding="utf-8")
+    assert provenance.carry(provenance.stale()) == []
 
 
 def test_a_digest_sees_statements_only():
