@@ -30,8 +30,11 @@ STAGES = {
     "degrees of freedom": [(information.Dofs, "make"), (selection, "ambiguity_of")],
     "silhouettes": [(looks, "_silhouettes"), (contrast, "silhouettes_of")],
     "valleys between clusters": [(looks, "saddle_ratios"), (contrast, "saddle_ratios")],
-    "samples without clusters, drawn and fitted": [(contrast.Contrast, "make")],
-    "halves of the rows, shapes of columns, islands": [(looks.Look, "make")],
+    "samples without clusters, drawn and fitted": [(contrast.Contrast, "before")],
+    "halves of the rows, shapes of columns, islands": [
+        (looks.Ground, "before"),
+        (looks.Look, "make"),
+    ],
     "evidence": [(judge, "evidence_of")],
     "trees": [(judge, "verdict")],
     "words for every k": [(judge, "_reason"), (selection, "candidates_of")],

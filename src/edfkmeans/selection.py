@@ -1,7 +1,9 @@
 """Selection: the answer with its evidence, and `select_k`, the whole flow on one page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,10 +16,10 @@ from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
 from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
-from edfkmeans.criteria import Work
+from edfkmeans.criteria import Criterion, Given, Work
 from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
-from edfkmeans.engines.threads import Threads, effective_jobs
+from edfkmeans.engines.threads import Threads, effective_jobs, one_thread_of_blas
 from edfkmeans.fits.clusterer import asked_clusterer
 from edfkmeans.fits.path import KMeansPath, check_path, open_for
 from edfkmeans.fits.search import check_k_max, fit_rows, usual_k_max
@@ -27,6 +29,7 @@ from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.labels import Labels, size_text
+from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
 
@@ -650,36 +653,36 @@ def select_k(
     seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
     call_help()
     rows = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
-    if path is None:
-        k_max = check_k_max(rows, k_max)
-        residuals = any(need.needs_residuals for need in criterion.needs())
-        if residuals and count_distinct(rows.sample.values, k_max + 2) < k_max + 2:
-            raise ValueError(
-                f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
-                f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
-                "k_max."
-            )
-        beyond = criterion.looks_beyond
-        longest = max(k_max, usual_k_max(rows)) if beyond else k_max
-        fits_seed = STEADY if beyond else seed
-        path = fit_rows(
-            rows, longest, fits_seed, fits=fits, n_init=n_init, clusterer=asked, metric=metric,
-            n_jobs=n_jobs, progress=progress,
-        )  # fmt: skip
-    else:
-        k_max = check_path(path, rows, k_max)
-        path = path if criterion.looks_beyond else path.up_to(k_max)
-    few = n_jobs if rows.quick is None else min(n_jobs, _FEW_THREADS)
-    with Threads(few) as pool:
-        curve = judge(criterion.bounded(k_max), rows, path, Work(seed, pool), progress)
+    columns = column_names(X, len(rows.units.mean))
+    # What is odd about columns is seen in the rows of X, and not in those they stand for.
+    weighted = rows.spread is not None and rows.spread.weights is not None
+    seen = rows.points[0] if weighted else rows.sample.values
+    # While a device looks for the fits, the processor looks at what needs none.
+    quick = rows.quick is not None
+    calm = one_thread_of_blas() if quick else nullcontext()
+    with calm, Threads(min(n_jobs, _FEW_THREADS) if quick else n_jobs) as pool:
+        work, given = Work(seed, pool), Given()
+        begun: list[Callable[[], Any]] = [partial(findings_of, seen, columns, for_all=pool.map)]
+        if path is None:
+            k_max = _checked_k_max(rows, k_max, criterion)
+            beyond = criterion.looks_beyond
+            longest = max(k_max, usual_k_max(rows)) if beyond else k_max
+            begun.append(partial(given.ahead, criterion.needs(), rows, longest, work))
+            begun = [pool.beside(each) for each in begun] if quick else begun[:1]
+            path = fit_rows(
+                rows, longest, STEADY if beyond else seed, fits=fits, n_init=n_init,
+                clusterer=asked, metric=metric, n_jobs=n_jobs, progress=progress,
+            )  # fmt: skip
+        else:
+            k_max = check_path(path, rows, k_max)
+            path = path if criterion.looks_beyond else path.up_to(k_max)
+        for wait in begun[1:]:
+            wait()
+        curve = judge(criterion.bounded(k_max), rows, path, work, progress, given)
         shares = None
         if resample:
             shares = chosen_again(rows.sample, path, criterion.bounded(k_max), seed, pool, progress)
-        columns = column_names(X, len(path.centers(1)[0]))
-        # What is odd about columns is seen in the rows of X, and not in those they stand for.
-        weighted = rows.spread is not None and rows.spread.weights is not None
-        seen = rows.points[0] if weighted else rows.sample.values
-        findings = findings_of(seen, columns, for_all=pool.map)
+        findings = begun[0]()
     table = table_of(path, curve)
     if weighted and rows.spread is not None:
         findings = tuple(each.of_rows(rows.spread.first) for each in findings)
@@ -704,3 +707,16 @@ def select_k(
         findings=findings,
         column_remarks=remarks_of(findings, columns),
     )
+
+
+def _checked_k_max(rows: Rows, k_max: int | None, criterion: Criterion) -> int:
+    """Return the k_max to use, having made sure that its pilot leaves what must be left."""
+    k_max = check_k_max(rows, k_max)
+    residuals = any(need.needs_residuals for need in criterion.needs())
+    if residuals and count_distinct(rows.sample.values, k_max + 2) < k_max + 2:
+        raise ValueError(
+            f"k_max={k_max} asks for a pilot of {k_max + 1} clusters, which fits the "
+            f"{k_max + 1} distinct rows of {rows.looked_at} without any residual. Lower "
+            "k_max."
+        )
+    return k_max

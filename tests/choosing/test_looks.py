@@ -41,11 +41,18 @@ def test_agreement_of_many_rows_overflows_nothing():
     assert agreement(labels, 1 - labels) == 1
 
 
+def look(X, path, work):
+    """Look at some rows, having made what that needs."""
+    made = Given()
+    made.provide(Look(), read_rows(X), path, work)
+    return made[Look()]
+
+
 @pytest.fixture(scope="module")
 def seen():
     X, _ = blobs(3, n=30, gap=4.0)
     path = fit_path(X, 6, random_state=0)
-    looks = Look().make(read_rows(X), path, Given(), Work(5, Threads(1)))
+    looks = look(X, path, Work(5, Threads(1)))
     return X, path, looks
 
 
@@ -112,7 +119,7 @@ def test_nested_is_the_agreement_with_one_cluster_less(seen):
 def test_halves_of_clear_clusters_say_the_same():
     X, _ = blobs(3, n=60, gap=12.0)
     path = fit_path(X, 5, random_state=0)
-    looks = Look().make(read_rows(X), path, Given(), Work(0, Threads(1)))
+    looks = look(X, path, Work(0, Threads(1)))
     assert looks.halves[2] == 1
     assert looks.held_saddle[2] < 0.05
     assert looks.halves[2] > looks.halves[4]
@@ -120,7 +127,7 @@ def test_halves_of_clear_clusters_say_the_same():
 
 def test_the_seed_of_the_work_plays_no_part(seen):
     X, path, looks = seen
-    other = Look().make(read_rows(X), path, Given(), Work(99, Threads(2)))
+    other = look(X, path, Work(99, Threads(2)))
     for name, values in vars(looks).items():
         np.testing.assert_array_equal(getattr(other, name), values, err_msg=name)
 
@@ -129,7 +136,7 @@ def test_shape_tells_steps_ties_and_tails():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200), rng.exponential(size=200)])
     path = fit_path(X, 3, random_state=0)
-    shape = Look().make(read_rows(X), path, Given(), Work(0, Threads(1))).shape
+    shape = look(X, path, Work(0, Threads(1))).shape
     assert shape["two_values"] == shape["few_values"] == pytest.approx(1 / 3)
     assert shape["distinct_rows"] == 1
     z = (X - X.mean(axis=0)) / X.std(axis=0)

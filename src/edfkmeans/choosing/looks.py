@@ -1,13 +1,14 @@
 """Looks: what the judge sees in the rows themselves, for every k."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.choosing.islands import islands
-from edfkmeans.criteria.criterion import Given, Need, Work
+from edfkmeans.criteria.criterion import Early, Given, Need, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
@@ -90,21 +91,47 @@ class Looks:
     islands: dict[str, float]
 
 
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """What is seen of the rows before there are fits: parts of `Looks`."""
+
+    halves: Floats
+    held_saddle: Floats
+    line: dict[str, float]
+    shape: dict[str, float]
+    islands: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Ground(Early[Grounds]):
+    """Look at the rows themselves, and at quick fits of their halves."""
+
+    def steps(self) -> int:
+        return 0
+
+    def before(self, rows: Rows, k_max: int, work: Work) -> Grounds:
+        shape = _shape(some_rows(rows, _SHAPE, STEADY))
+        halves, held, line = _halves(rows, k_max, work)
+        return Grounds(halves, held, line, shape, islands(rows, work.pool))
+
+
 @dataclass(frozen=True)
 class Look(Need[Looks]):
     """Look at the rows, with the same draws for every seed."""
 
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Ground(),)
+
     def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Looks:
         steady = Work(STEADY, work.pool)
-        shape = _shape(some_rows(rows, _SHAPE, STEADY))
+        ground = given[Ground()]
         mean, least, negative = _silhouettes(rows, path, steady)
         curves = _saddles(rows, path, steady)
         saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
         apart = curves[8:].reshape(len(LARGE), 2, -1)
-        halves, held, line = _halves(rows, path, work)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            _nested(path, work), halves, held, line, shape, islands(rows, work.pool),
+            _nested(path, work), **vars(ground),
         )  # fmt: skip
         work.report()
         return found
@@ -211,14 +238,14 @@ def _nested(path: KMeansPath, work: Work) -> Floats:
     return found
 
 
-def _halves(rows: Rows, path: KMeansPath, work: Work) -> tuple[Floats, Floats, dict[str, float]]:
+def _halves(rows: Rows, k_max: int, work: Work) -> tuple[Floats, Floats, dict[str, float]]:
     """Fit two halves of the rows, and look at each through the fits of the other."""
-    alike, saddles = np.full((2, path.k_max), np.nan)
+    alike, saddles = np.full((2, k_max), np.nan)
     values = some_rows(rows, _SPLIT, STEADY)
     rng = stream(STEADY, Purpose.LOOKED_AT, 1)
     order = rng.permutation(len(values))
     parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
-    k_last = min([path.k_max, *(count_distinct(part, path.k_max) for part in parts)])
+    k_last = min([k_max, *(count_distinct(part, k_max) for part in parts)])
     draws = [draws_for(k_last, rng) for _ in parts]
     fits = work.pool.map(lambda half: fits_from(parts[half], draws[half], k_last)[1], (0, 1))
     line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from edfkmeans._streams import STEADY, Purpose, stream
-from edfkmeans.criteria.criterion import Given, Need, Work
+from edfkmeans.criteria.criterion import Early, Work
 from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
-from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.reference import (
     MarginsReference,
     NormalReference,
@@ -67,10 +66,10 @@ class Contrasts:
 
 
 @dataclass(frozen=True)
-class Contrast(Need[Contrasts]):
+class Contrast(Early[Contrasts]):
     """Samples without clusters, fitted in the quick way."""
 
-    def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Contrasts:
+    def before(self, rows: Rows, k_max: int, work: Work) -> Contrasts:
         some = some_rows(rows, _ROWS, STEADY)
         references: dict[str, Reference | NormalReference | MarginsReference] = {
             "box": Reference.like(some, "principal"),
@@ -84,7 +83,7 @@ class Contrast(Need[Contrasts]):
             rng = stream(STEADY, Purpose.CONTRAST, KINDS.index(kind), number)
             sample = references[kind].sample(len(some), rng)
             looked_at = kind in LOOKED_AT_KINDS and number < _LOOKED_AT
-            return _curves(sample, path.k_max, rng, looked_at)
+            return _curves(sample, k_max, rng, looked_at)
 
         tasks = [(kind, number) for kind in KINDS for number in range(_SAMPLES)]
         found = dict(zip(tasks, work.pool.map(one, tasks), strict=True))

@@ -2,8 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from edfkmeans._progress import progress_bar
-from edfkmeans.engines.threads import Threads, one_thread_of_blas
+from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.path import KMeansPath, fit_of_copies
 from edfkmeans.rows.arguments import check_one_of, check_whole
@@ -175,6 +174,17 @@ class Need(ABC, Generic[Made]):
         """Make it from the rows, their fits and what was made before."""
 
 
+class Early(Need[Made]):
+    """A need that looks at no fits: it can be made while they are still looked for."""
+
+    @abstractmethod
+    def before(self, rows: Rows, k_max: int, work: Work) -> Made:
+        """Make it from the rows, for k = 1 .. k_max."""
+
+    def make(self, rows: Rows, path: KMeansPath, given: "Given", work: Work) -> Made:
+        return self.before(rows, path.k_max, work)
+
+
 class Given:
     """The needs that have been made, to be looked up by the need itself."""
 
@@ -206,6 +216,15 @@ class Given:
         except NotApplicable as reason:
             self._made[need] = reason
         self._seconds[need] = time.perf_counter() - start
+
+    def ahead(self, needs: Iterable[Need[Any]], rows: Rows, k_max: int, work: Work) -> None:
+        """Make what looks at no fits, before there are any."""
+        for need in needs:
+            self.ahead(need.needs(), rows, k_max, work)
+            if isinstance(need, Early):
+                start = time.perf_counter()
+                self._made[need] = need.before(rows.sample, k_max, work)
+                self._seconds[need] = time.perf_counter() - start
 
     def seconds(self, need: Need[Any]) -> float:
         """Return the time it took to make a need and what it needs itself."""
@@ -268,14 +287,18 @@ class Criterion(ABC):
 
 
 def judge(
-    criterion: Criterion, rows: Rows, path: KMeansPath, work: Work, progress: bool = False
+    criterion: Criterion,
+    rows: Rows,
+    path: KMeansPath,
+    work: Work,
+    progress: bool = False,
+    given: Given | None = None,
 ) -> Curve:
-    """Ask one criterion, making what it needs."""
-    given = Given()
+    """Ask one criterion, making what it needs and what it has not been given."""
+    given = Given() if given is None else given
     needs = criterion.needs()
     quick = rows.quick is not None
-    calm = one_thread_of_blas() if quick else nullcontext()
-    with calm, progress_bar(progress, "judging", len(needs)) as bar:
+    with progress_bar(progress, "judging", len(needs)) as bar:
 
         def provide(some: Sequence[Need[Any]]) -> None:
             for need in some:

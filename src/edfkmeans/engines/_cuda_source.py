@@ -16,13 +16,14 @@ _SHARE = 0.6
 class Source:
     """Rows on a GPU, or in memory: `like` says what results are to be like.
 
-    What is in memory is sent once if it fits, and kept until `close`; else with every pass, through
-    two pinned buffers: while the GPU works on one part, the next is copied.
+    What is in memory is sent once if it fits and `stays`, and kept until `close`; else with every
+    pass, through two pinned buffers: while the GPU works on one part, the next is copied.
     """
 
-    def __init__(self, X: Any, like: Any) -> None:
+    def __init__(self, X: Any, like: Any, stays: bool = True) -> None:
         self.X = X
         self.like = like
+        self.stays = stays
         self.shape: tuple[int, int] = X.shape
         self.dtype = np.dtype(X.dtype)
         self._there: Any = None
@@ -51,7 +52,7 @@ class Source:
     def _resident(self) -> Any:
         if not self.on_host:
             return self.X
-        if self._there is None and self.X.nbytes < _SHARE * free_bytes():
+        if self._there is None and self.stays and self.X.nbytes < _SHARE * free_bytes():
             room = cupy().empty(self.shape, self.dtype)
             for start, part in self._streamed(max(1, 2**26 // self.X.strides[0])):
                 room[start : start + len(part)] = part

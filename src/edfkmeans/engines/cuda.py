@@ -91,11 +91,12 @@ class CudaRows(Rows):
 
     def per_row(self, task: Task, dtype: Any) -> Any:
         assignment = getattr(task, "__self__", None)
-        if isinstance(assignment, Nearest) and self.layout.d:
-            one = Pass(self.layout, [], [assignment])
+        layout = replace(self.layout)  # which leaves nothing on the GPU
+        if isinstance(assignment, Nearest) and layout.d:
+            one = Pass(layout, [], [assignment])
             return self._column(lambda X, start: one.labels(X, start)[0][0], dtype)
-        if isinstance(task, Terms) and knows(task, self.layout):
-            one = Pass(self.layout, [task])
+        if isinstance(task, Terms) and knows(task, layout):
+            one = Pass(layout, [task])
             return self._column(lambda X, start: one.on(X, start, keep=True)[0][0], dtype)
         column = np.empty(self.n_samples, dtype)
         for block in self._blocks():
@@ -127,7 +128,7 @@ class CudaRows(Rows):
 
     def kept(self) -> Rows:
         # A result must not hold memory of the GPU that the caller does not know of.
-        source = Source(self.source.X, self.source.like)
+        source = Source(self.source.X, self.source.like, stays=False)
         return replace(self, values=self.values[:0], source=source, layout=replace(self.layout))
 
     def shown(self) -> pd.DataFrame:
