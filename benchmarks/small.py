@@ -29,7 +29,7 @@ STAGES = {
     "fits": [(selection, "fit_rows")],
     "degrees of freedom": [(information.Dofs, "make"), (selection, "ambiguity_of")],
     "silhouettes": [(looks, "_silhouettes"), (contrast, "silhouettes_of")],
-    "valleys between clusters": [(looks, "saddle_ratios"), (contrast, "saddle_ratios")],
+    "valleys between clusters": [(looks, "_saddles"), (contrast, "mean_saddles")],
     "samples without clusters, drawn and fitted": [(contrast.Contrast, "before")],
     "halves of the rows, shapes of columns, islands": [
         (looks.Ground, "before"),

@@ -370,6 +370,65 @@ def saddle_ratios(X, labels, centers=None):
     return highest
 
 
+def mean_saddle(X, labels, centers=None):
+    """Mean over the rows of the saddle ratio of their cluster."""
+    ratios = saddle_ratios(X, labels, centers)
+    return math.fsum(ratios[label] for label in labels) / len(labels)
+
+
+def rand_index(one, other):
+    """Adjusted Rand index, by going through all pairs of rows."""
+    pairs = [(i, j) for i in range(len(one)) for j in range(i)]
+    first = [one[i] == one[j] for i, j in pairs]
+    second = [other[i] == other[j] for i, j in pairs]
+    both = sum(a and b for a, b in zip(first, second, strict=True))
+    expected = sum(first) * sum(second) / max(len(pairs), 1)
+    most = (sum(first) + sum(second)) / 2
+    return 1.0 if most == expected else (both - expected) / (most - expected)
+
+
+def davies_bouldin(X, labels, k):
+    """Mean over the clusters of the worst sum of two spreads over the distance of the centres."""
+    mu = centroids(X, labels)
+    spread = []
+    for c in range(k):
+        own = [distance(x, mu[c]) for x, o in zip(X, labels, strict=True) if o == c]
+        spread.append(math.fsum(own) / len(own))
+    worst = [
+        max((spread[c] + spread[o]) / distance(mu[c], mu[o]) for o in range(k) if o != c)
+        for c in range(k)
+    ]
+    return math.fsum(worst) / k
+
+
+def mixtures(X, labels, k):
+    """BIC per number of two normal mixtures: one variance for a cluster, or one for each column.
+
+    A variance is never taken for less than a thousandth of that of all rows.
+    """
+    n, d = len(X), len(X[0])
+
+    def variances(rows):
+        means = [math.fsum(float(x[j]) for x in rows) / len(rows) for j in range(d)]
+        return [
+            math.fsum((float(x[j]) - means[j]) ** 2 for x in rows) / len(rows) for j in range(d)
+        ]
+
+    total = variances(X)
+    mean = math.fsum(total) / d
+    balls = boxes = 0.0
+    for c in range(k):
+        own = variances([x for x, label in zip(X, labels, strict=True) if label == c])
+        share = sum(label == c for label in labels) / n
+        mixing = -2 / d * math.log(share)
+        ball = math.log(max(math.fsum(own) / d, mean / 1000) / mean)
+        box = math.fsum(math.log(max(v / t, 1e-3)) for v, t in zip(own, total, strict=True)) / d
+        balls += share * (ball + mixing)
+        boxes += share * (box + mixing)
+    price = math.log(n) / (n * d)
+    return balls + price * k * (d + 2), boxes + price * k * (2 * d + 1)
+
+
 def explained_variance(X, labels):
     """Per column: 1 less the variance within the clusters over the variance of all rows."""
     n, d = len(X), len(X[0])

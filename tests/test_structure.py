@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import isotonic_regression
 
 from conftest import blobs
-from edfkmeans.structure import _rising, find_structure, nearest_unimodal, unimodal_heights
+from edfkmeans.kernels.unimodal import rising
+from edfkmeans.structure import find_structure, nearest_unimodal, unimodal_heights
 
 CLOUDS = {
     "Gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -121,4 +122,4 @@ def test_rising_numbers_are_those_of_scipy_to_the_bit(n, ties, seed):
     values = values.round() if ties else values
     weights = rng.exponential(size=n) + 1e-3
     expected = isotonic_regression(values, weights=weights).x if n else values
-    np.testing.assert_array_equal(_rising(values, weights), expected)
+    np.testing.assert_array_equal(rising(values, weights), expected)

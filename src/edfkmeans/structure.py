@@ -27,6 +27,7 @@ from edfkmeans._streams import Purpose, seed_of, stream
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads, effective_jobs
 from edfkmeans.fits.reference import Reference, quick_fits, some_rows
+from edfkmeans.kernels import unimodal
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_distinct
 from edfkmeans.rows.rows import Rows
@@ -190,56 +191,6 @@ def unimodal_heights(column: Floats) -> Floats:
 
 
 def nearest_unimodal(knots: Floats, heights: Floats) -> Floats:
-    """Return the unimodal distribution function nearest to one that is given at some knots.
-
-    Of those that rise ever faster up to a mode and ever slower from there (least squares on the
-    density between the knots), the one whose largest distance is least.
-    """
-    widths = np.diff(knots)
-    density = np.diff(heights) / widths
-    best, least = heights, np.inf
-    for mode in np.unique(np.linspace(0, len(widths), _MODES).astype(int)):
-        parts = [
-            _rising(density[:mode], widths[:mode]),
-            _rising(density[mode:][::-1], widths[mode:][::-1])[::-1],
-        ]
-        fitted = np.append(0.0, np.cumsum(np.concatenate(parts) * widths))
-        distance = float(np.abs(fitted - heights).max())
-        if distance < least:
-            best, least = fitted / fitted[-1], distance
-    return best
-
-
-def _rising(values: Floats, weights: Floats) -> Floats:
-    """Return the nearest numbers that never fall (weighted least squares).
-
-    Neighbours that would fall are pooled, step by step as scipy.optimize.isotonic_regression does;
-    to import that takes a third of a second.
-    """
-    y, w = values.tolist(), weights.tolist()
-    means: list[float] = []
-    sizes: list[float] = []
-    ends = [0]
-    i = 0
-    while i < len(y):
-        mean, size = y[i], w[i]
-        i += 1
-        if means and means[-1] >= mean:
-            total = sizes[-1] * means[-1] + size * mean
-            size += sizes[-1]
-            mean = total / size
-            del means[-1], sizes[-1], ends[-1]
-            while i < len(y) and mean >= y[i]:
-                total += w[i] * y[i]
-                size += w[i]
-                mean = total / size
-                i += 1
-            while means and means[-1] >= mean:
-                total += sizes[-1] * means[-1]
-                size += sizes[-1]
-                mean = total / size
-                del means[-1], sizes[-1], ends[-1]
-        means.append(mean)
-        sizes.append(size)
-        ends.append(i)
-    return np.repeat(means, np.diff(ends))
+    """Return the unimodal distribution function nearest to one that is given at some knots."""
+    modes = np.unique(np.linspace(0, len(knots) - 1, _MODES).astype(int))
+    return np.asarray(unimodal.nearest_unimodal(knots, heights, modes))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from edfkmeans.kernels.trees import fall
 from edfkmeans.rows.units import Floats
 
 _FILE = "judge.npz"
@@ -59,21 +60,12 @@ class Forest:
         """
         columns = [np.asarray(numbers[name], np.float32) for name in self.names]
         rows = np.atleast_2d(np.stack(columns, axis=-1))
-        at = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
-        first = np.arange(0, rows.size, len(self.names))[:, None]
-        parts = np.zeros((len(rows), len(self.names)))
-        value = self.value[at]
-        while True:
-            cells = first + self.feature[at]
-            goes_left = rows.take(cells) <= self.threshold[at]
-            to = np.where(goes_left, self.left[at], self.right[at])
-            if np.array_equal(to, at):
-                break
-            next_value = self.value[to]
-            steps = (next_value - value).astype(np.float64)
-            parts += np.bincount(cells.ravel(), steps.ravel(), parts.size).reshape(parts.shape)
-            at, value = to, next_value
-        return value.sum(axis=1, dtype=np.float64), parts
+        sums, parts = np.zeros(len(rows)), np.zeros(rows.shape)
+        fall(
+            rows, self.roots, self.feature, self.threshold, self.left, self.right, self.value,
+            sums, parts,
+        )  # fmt: skip
+        return sums, parts
 
 
 @cache

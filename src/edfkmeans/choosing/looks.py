@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.choosing.islands import islands
 from edfkmeans.criteria.criterion import Early, Given, Need, Work
-from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.reference import draws_for, fits_from, some_rows
-from edfkmeans.kernels.counting import count_pairs
-from edfkmeans.kernels.lloyd import assign, centroids
+from edfkmeans.fits.reference import draws_for, fits_from, some_rows, spanned
+from edfkmeans.kernels.apart import lie_apart, spreads
+from edfkmeans.kernels.counting import rand_index
+from edfkmeans.kernels.lloyd import centroids
+from edfkmeans.kernels.saddle import seen_through
 from edfkmeans.rows.checks import count_distinct
-from edfkmeans.rows.labels import Labels, Sizes
+from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import nearest_unimodal
@@ -33,8 +33,8 @@ _SPLIT = 4000
 _KNOTS = 60
 # Columns that are asked for it: those that look most like two groups.
 _ASKED = 8
-# Part of a column's variance: a cluster's is never taken for less.
-_LEAST_PART = 1e-3
+# Tasks that the k of one half are shared out to.
+_SHARES = 4
 # What is told of rows along a line, see `_along`.
 _LINE = ("dip", "skewness", "tails", "tails_in_errors", "middle", "spread", "sides")
 # Rows of which the shape of the columns is taken.
@@ -154,87 +154,38 @@ def _saddles(rows: Rows, path: KMeansPath, work: Work) -> Floats:
     values = rows.units.only_varying(rows.sample.values)
     n = len(values)
     order = stream(STEADY, Purpose.LOOKED_AT).permutation(n) if n > _ROWS else None
-    whole = None if order is not None else np.ascontiguousarray(values, dtype=np.float64)
+    first = values if order is None else values[order[:_ROWS]]
+    whole = np.ascontiguousarray(first, dtype=np.float64)
+    narrow = spanned(whole) if order is None else whole
+    large = np.array(LARGE, np.float64)
 
-    def one(k: int) -> tuple[float, ...]:
+    def one(k: int) -> Floats:
         work.pool.check()
-        labels, looked = path.labels(k), whole
-        if looked is None:
-            assert order is not None
+        labels, looked, same = path.labels(k), whole, narrow
+        if order is not None:
             inside = stratified(labels, k, order, _ROWS)
             looked, labels = values[inside].astype(np.float64), labels[inside]
-        ratios = saddle_ratios(looked, labels, k)
-        sizes = path.sizes(k)
-        least = int(np.lexsort((sizes, ratios.round(9)))[0])
-        return (
-            float(sizes @ ratios) / n,
-            float(ratios.max()),
-            float(ratios[least]),
-            float(sizes[least]),
-            float(sizes[ratios > 1].sum()) / n,
-            *_spreads(looked, labels, k),
-            *_apart(ratios, sizes),
-        )
+            same = looked
+        seen = np.empty(8 + 2 * len(LARGE))
+        lie_apart(looked, same, labels, path.sizes(k).astype(np.float64), large, seen)
+        return seen
 
     curves = np.full((8 + 2 * len(LARGE), path.k_max), np.nan)
     if path.k_max > 1:
         curves[:, 1:] = np.array(work.pool.map(one, range(2, path.k_max + 1))).T
-    if whole is None:
-        assert order is not None
-        whole = values[order[:_ROWS]].astype(np.float64)
-    curves[6:8, 0] = _spreads(whole, np.zeros(len(whole), np.int32), 1)[1:]
+    seen, labels = np.empty(3), np.zeros(len(whole), np.int32)
+    spreads(whole, labels, whole.mean(axis=0)[None], np.array([len(whole)]), np.zeros((1, 1)), seen)
+    curves[6:8, 0] = seen[1:]
     return curves
-
-
-def _apart(ratios: Floats, sizes: Sizes) -> list[float]:
-    """Return the lowest ratio of a large cluster and its number of rows, for every `LARGE`."""
-    found = []
-    for least in LARGE:
-        # What is left beside a few rows far away is not apart: they are.
-        large = np.where((sizes >= least) & (sizes <= 0.75 * sizes.sum()), ratios, np.inf)
-        lowest = int(np.lexsort((sizes, large.round(9)))[0])
-        found += [min(float(large[lowest]), 3.0), float(sizes[lowest])]
-    return found
-
-
-def _spreads(values: Floats, labels: Labels, k: int) -> tuple[float, float, float]:
-    """Return the index of Davies and Bouldin, and the BIC of the two mixtures."""
-    n, d = values.shape
-    centers, sizes = np.empty((k, d)), np.empty(k, np.int64)
-    centroids(values, labels, centers, sizes)
-    sizes = np.maximum(sizes, 1)  # without residuals a cluster may have lost its rows
-    squares = centers[labels]
-    squares -= values
-    squares *= squares
-    away = np.sqrt(squares.sum(axis=1))
-    spread = np.bincount(labels, weights=away, minlength=k) / sizes
-    lengths = (centers**2).sum(axis=1)
-    apart = np.maximum(lengths[:, None] + lengths - 2 * centers @ centers.T, 0.0)
-    np.fill_diagonal(apart, np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):  # two centres in one place
-        alike = np.nan_to_num((spread[:, None] + spread) / np.sqrt(apart), posinf=1e6)
-    inside = np.zeros((k, n))
-    inside[labels, np.arange(n)] = 1.0
-    variances = inside @ squares / sizes[:, None]
-    total = values.var(axis=0)
-    total[total <= 0] = 1.0  # a column may vary in other rows only
-    shares = sizes / n
-    mixing = -2 * shares @ np.log(shares) / d
-    ball = np.log(np.maximum(variances.mean(axis=1), _LEAST_PART * total.mean()) / total.mean())
-    box = np.log(np.maximum(variances, _LEAST_PART * total) / total).mean(axis=1)
-    price = np.log(n) / (n * d)
-    return (
-        float(alike.max(axis=1).mean()),
-        float(shares @ ball + mixing + price * k * (d + 2)),
-        float(shares @ box + mixing + price * k * (2 * d + 1)),
-    )
 
 
 def _nested(path: KMeansPath, work: Work) -> Floats:
     """Return how much the fit with k clusters agrees with that of one less."""
     found = np.full(path.k_max + 1, np.nan)
     ks = range(3, path.k_max + 2)
-    found[2:] = work.pool.map(lambda k: agreement(path.labels(k - 1), path.labels(k)), ks)
+    found[2:] = work.pool.map(
+        lambda k: rand_index(path.labels(k - 1), path.labels(k), k - 1, k), ks
+    )
     return found
 
 
@@ -244,29 +195,32 @@ def _halves(rows: Rows, k_max: int, work: Work) -> tuple[Floats, Floats, dict[st
     values = some_rows(rows, _SPLIT, STEADY)
     rng = stream(STEADY, Purpose.LOOKED_AT, 1)
     order = rng.permutation(len(values))
-    parts = [np.ascontiguousarray(values[order[half::2]]) for half in (0, 1)]
-    k_last = min([k_max, *(count_distinct(part, k_max) for part in parts)])
+    halves = [order[half::2] for half in (0, 1)]
+    k_last = min([k_max, *(count_distinct(values[half], k_max) for half in halves)])
+    narrow = spanned(values)
+    parts = [np.ascontiguousarray(narrow[half]) for half in halves]
     draws = [draws_for(k_last, rng) for _ in parts]
     fits = work.pool.map(lambda half: fits_from(parts[half], draws[half], k_last)[1], (0, 1))
-    line = dict.fromkeys(_LINE, 0.0 if k_last > 1 else np.nan)
+    if k_last == 1:
+        return alike, saddles, dict.fromkeys(_LINE, np.nan)
 
-    def one(task: tuple[int, int]) -> tuple[float, float, Floats]:
+    def some(task: tuple[int, int]) -> Floats:
         work.pool.check()
-        k, own = task
-        other = 1 - own
-        centers, sizes = np.empty((k, values.shape[1])), np.empty(k, np.int64)
-        centroids(parts[other], fits[other][k - 1], centers, sizes)
-        told = np.empty(len(parts[own]), np.int32)
-        assign(parts[own], centers, told)
-        ratios = saddle_ratios(parts[own], told, k, centers)
-        full = float(np.bincount(told, minlength=k) @ ratios) / len(told)
-        return agreement(told, fits[own][k - 1]), full, centers
+        own, first = task
+        ks = np.arange(first, k_last + 1, _SHARES)
+        seen = np.empty((2, len(ks)))
+        seen_through(parts[own], parts[1 - own], fits[own], fits[1 - own], ks, *seen)
+        return seen
 
-    found = work.pool.map(one, [(k, own) for k in range(2, k_last + 1) for own in (0, 1)])
-    if k_last > 1:
-        both = np.array([each[:2] for each in found]).reshape(-1, 2, 2)
-        alike[1:k_last], saddles[1:k_last] = both.mean(axis=1).T
-    for own, (_, _, centers) in enumerate(found[:2]):
+    tasks = [(own, first) for own in (0, 1) for first in range(2, min(2 + _SHARES, k_last + 1))]
+    both = np.empty((2, 2, k_last - 1))
+    for (own, first), seen in zip(tasks, work.pool.map(some, tasks), strict=True):
+        both[own, :, first - 2 :: _SHARES] = seen
+    alike[1:k_last], saddles[1:k_last] = both.mean(axis=0)
+    line = dict.fromkeys(_LINE, 0.0)
+    for own in (0, 1):
+        centers = np.empty((2, narrow.shape[1]))
+        centroids(parts[1 - own], fits[1 - own][1], centers, np.empty(2, np.int64))
         for name, value in _along(parts[own], centers).items():
             line[name] += value / 2
     return alike, saddles, line
@@ -291,17 +245,7 @@ def _along(values: Floats, centers: Floats) -> dict[str, float]:
 
 def agreement(one: Labels, other: Labels) -> float:
     """Return the adjusted Rand index of two clusterings, 1 for two of one cluster."""
-    counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1), np.int64)
-    count_pairs(one, other, counts)
-    table = counts.astype(np.float64)
-    pairs, first, second = _pairs(table), _pairs(table.sum(axis=1)), _pairs(table.sum(axis=0))
-    expected = first * second / max(_pairs(np.array([float(len(one))])), 1.0)
-    most = (first + second) / 2
-    return 1.0 if most == expected else float((pairs - expected) / (most - expected))
-
-
-def _pairs(counts: npt.NDArray[np.float64]) -> float:
-    return float((counts * (counts - 1)).sum() / 2)
+    return float(rand_index(one, other, int(one.max()) + 1, int(other.max()) + 1))
 
 
 def _shape(rows: Floats) -> dict[str, float]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from edfkmeans._streams import STEADY, Purpose, stream
 from edfkmeans.criteria.criterion import Early, Work
-from edfkmeans.criteria.saddles import saddle_ratios
 from edfkmeans.criteria.silhouettes import silhouettes_of
 from edfkmeans.engines.memory import read_rows
 from edfkmeans.engines.threads import Threads
@@ -23,6 +22,7 @@ from edfkmeans.fits.reference import (
     some_rows,
     spanned,
 )
+from edfkmeans.kernels.saddle import mean_saddles
 from edfkmeans.rows.checks import count_distinct
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
@@ -137,9 +137,7 @@ def _curves(
         alone = Work(STEADY, Threads(1))
         found = silhouettes_of(read_rows(sample), ks, lambda k: labels[k - 1], None, alone)
         silhouettes[1:k_last] = [one.mean for one in found]
-        for k in ks:
-            sizes = np.bincount(labels[k - 1], minlength=k)
-            saddles[k - 1] = sizes @ saddle_ratios(sample, labels[k - 1], k) / len(sample)
+        mean_saddles(sample, labels, saddles)
     return logs, silhouettes, saddles
 
 

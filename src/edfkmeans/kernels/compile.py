@@ -31,13 +31,13 @@ _VERSION = hashlib.sha256(
 ).hexdigest()[:12]
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """Compile without the GIL, cached on disk where any cache folder can be written."""
     function.__qualname__ += f"_{_VERSION}"
     try:
-        compiled = _compile(cache=True)(function)
+        compiled = _compile(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder it may write to: compile in every process
-        return _compile()(function)
+        return _compile(**options)(function)
     save = compiled._cache.save_overload
 
     def save_if_there_is_room(*overload: Any) -> None:
@@ -48,6 +48,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled
 
 
+# Sums keep their order: the bits are those of plain loops.
+exact_kernel: Any = partial(kernel, fastmath=False)
 # A part of one kernel: compiled with it, and not by itself before.
 inlined: Any = _compile(inline="always")
 

@@ -1,5 +1,7 @@
 """Rows counted by their clusters, without the GIL."""
 
+import numpy as np
+
 from edfkmeans.kernels.compile import kernel
 
 
@@ -14,7 +16,24 @@ def take_shares(labels, order, shares, taken):
 
 
 @kernel
-def count_pairs(one, other, counts):
-    """Count the rows in every pair of clusters of two clusterings."""
+def rand_index(one, other, k, other_k):
+    """Compute the adjusted Rand index of two clusterings; 1 for two of one cluster."""
+    counts = np.zeros((k, other_k))
     for i in range(one.shape[0]):
-        counts[one[i], other[i]] += 1
+        counts[one[i], other[i]] += 1.0
+    pairs = first = second = 0.0
+    for a in range(k):
+        size = 0.0
+        for b in range(other_k):
+            size += counts[a, b]
+            pairs += counts[a, b] * (counts[a, b] - 1.0) / 2.0
+        first += size * (size - 1.0) / 2.0
+    for b in range(other_k):
+        size = 0.0
+        for a in range(k):
+            size += counts[a, b]
+        second += size * (size - 1.0) / 2.0
+    n = float(one.shape[0])
+    expected = first * second / max(n * (n - 1.0) / 2.0, 1.0)
+    most = (first + second) / 2.0
+    return 1.0 if most == expected else (pairs - expected) / (most - expected)
