@@ -9,8 +9,6 @@ from sklearn.cluster import KMeans
 import naive
 from conftest import blobs
 from edfkmeans import EDFKMeans, KMeansPath, compare, degrees_of_freedom, fit_path, score, select_k
-from edfkmeans.engines import cuda
-from edfkmeans.engines._cuda_place import OnDevice
 from edfkmeans.engines.memory import open_rows
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.descent import fit_from_centers
@@ -335,10 +333,44 @@ def test_weights_are_routed():
     assert pipe[-1].selection_.path.n_samples == w.sum()
 
 
-def test_an_engine_that_knows_no_weights_says_so():
-    X = OnDevice(np.random.default_rng(0).normal(size=(60, 2)))
-    with pytest.raises(TypeError, match="of dask and of Arrow, and not for rows on a GPU"):
-        cuda.open_rows(X, 0, 1, False, np.ones(60))
+@pytest.mark.parametrize("engine", ["dask", "arrow"])
+def test_what_is_no_weight_elsewhere(engine):
+    X, _ = blobs(3, n=20)
+    for weights, words in ((np.r_[np.ones(59), -1.0], "is -1.0 in row 59"), (np.zeros(60), "zero")):
+        with pytest.raises(ValueError, match=words):
+            fit_path(bring(engine, X), 3, sample_weight=weights)
+
+
+def test_many_counts_elsewhere_are_remarked_on():
+    X, _ = blobs(3, n=20)
+    found = select_k(bring("arrow", X), 4, random_state=0, sample_weight=np.full(60, 12))
+    assert any("60 rows count as 720" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rows_on_a_gpu(whole):
+    pytest.importorskip("cuda_simulator", reason="needs g++, or a GPU and CuPy")
+    X, labels = blobs(3, n=30, d=2)
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 4, len(X)) * (1 if whole else 0.3)
+    X[w == 0] *= 50  # does not widen the bounds
+    pilot = rng.integers(0, 8, len(X))
+    for method in ("paper", "exact"):
+        found, held = (
+            degrees_of_freedom(X, labels, pilot, method=method, engine=engine, sample_weight=w)
+            for engine in ("cuda", None)
+        )
+        same(found.total, held.total)
+        same(found.per_point[w > 0], held.per_point[w > 0])
+    # Fits of importances begin with copies, as those of a stream do; with counts these are all.
+    others = [bring("arrow", X), X] if whole else [bring("arrow", X)]
+    found = select_k(X, 5, random_state=0, n_jobs=1, engine="cuda", sample_weight=w)
+    for other in others:
+        held = select_k(other, 5, random_state=0, n_jobs=1, sample_weight=w)
+        assert (found.k, found.path.n_samples, found.path.n_rows) == (3, held.path.n_samples, 90)
+        told = ["agreement", "near"]
+        same(found.table.drop(columns=told), held.table.drop(columns=told))
+        assert found.labels.tolist() == np.asarray(held.labels).tolist()
 
 
 def test_an_estimator_and_weights_are_refused_together():
@@ -353,3 +385,16 @@ def test_weights_and_directions_go_together():
     one = fit_path(X, 5, metric="cosine", sample_weight=counts, random_state=0)
     many = fit_path(np.repeat(X, counts, axis=0), 5, metric="cosine", random_state=0)
     np.testing.assert_allclose(one.inertia, many.inertia, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "weights, said",
+    [
+        (5e-324 * np.arange(1, 31), "too little to compute with"),
+        (np.full(30, 1j), "complex numbers"),
+    ],
+)
+def test_weights_that_cannot_be_computed_with_are_refused(weights, said):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=said):
+        select_k(X, sample_weight=weights)

@@ -139,7 +139,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         if sample_weight is None:
             return -float(np.asarray(squares.sum() if hasattr(squares, "sum") else squares).sum())
         weights = check_weights(sample_weight, len(squares))
-        Tally.of(weights)  # refuses what is no weight
+        Tally.of(weights).checked()
         return -float(weights @ np.asarray(squares))
 
     def _check(self, X: Any, reset: bool = False) -> None:

@@ -57,7 +57,7 @@ _MANY_TIMES = 10
 _NAMED_ROWS = 5
 # Threads, at most, that look at a sample of rows on a device: what they do is short, and more of
 # them get in each other's way.
-_FEW_THREADS = 4
+_FEW_THREADS = 6
 # A row that adds less than this to the degrees of freedom is not between clusters.
 AMBIGUOUS = 0.1
 
@@ -183,7 +183,7 @@ class Selection:
         >>> X = load_iris().data
         >>> found = select_k(X, 8, random_state=0).with_k(4, X)
         >>> found.k, found.path.sizes(4).tolist(), found.chosen
-        (4, [50, 40, 32, 28], 3)
+        (4, [50, 40, 32, 28], 5)
         """
         k = check_whole("k", k, 1)
         if k > self.k_max:
@@ -466,11 +466,12 @@ class Selection:
 
     def _on_weights(self) -> list[str]:
         """Say of whole weights that they count as rows, where that makes very many of few."""
-        spread, n = self.path.spread, self.path.n_samples
-        if spread is None or spread.weights is None or n < _MANY_TIMES * self.path.n_rows:
+        path, n = self.path, self.path.n_samples
+        put_together = path.spread is not None and path.spread.weights is None
+        if put_together or n < _MANY_TIMES * path.n_rows:
             return []
         return [
-            f"The weights are whole numbers, so {self.path.n_rows:,} rows count as {n:,}. If they "
+            f"The weights are whole numbers, so {path.n_rows:,} rows count as {n:,}. If they "
             "are importances and not counts, divide them by their mean."
         ]
 

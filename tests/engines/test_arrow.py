@@ -1,8 +1,11 @@
 """Rows in a stream of Arrow: every kind of it, files, what is refused, memory, Ctrl-C."""
 
+import gc
+import gzip
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -21,8 +24,10 @@ from edfkmeans.structure import find_structure
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[arrow]'")
 import pyarrow.dataset as ds  # noqa: E402
+from pyarrow import csv  # noqa: E402
 
 from edfkmeans.engines import _arrow_chunks  # noqa: E402
+from edfkmeans.engines._arrow_streams import DatasetStream  # noqa: E402
 from edfkmeans.engines.arrow import ArrowColumn  # noqa: E402
 from edfkmeans.engines.arrow_files import open_lazily, scaled, write_labels  # noqa: E402
 
@@ -419,6 +424,74 @@ def test_rows_that_change_are_noticed(wine, small_sample):
 
         with pytest.raises(ValueError, match=r"did not give the same rows .* instead of 178"):
             fit_path(give, 4)
+
+
+# Files are read one by one, and no faster than they are needed.
+
+
+def read_whole(dataset, names=None):
+    return pa.Table.from_batches([batch for batch, _ in DatasetStream(dataset, names).batches()])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv"])
+def test_files_are_read_as_the_dataset_reads_them(kind, tmp_path):
+    table = pa.table({"group": [1, 1, 2, 2], "a": [1.5, 2, 3, 4], "b": [1, 2, 3, 4]})
+    by_group = ds.partitioning(pa.schema([("group", pa.int64())]), flavor="hive")
+    ds.write_dataset(table, tmp_path / "flat", format=kind)
+    ds.write_dataset(table, tmp_path / "parted", format=kind, partitioning=by_group)
+    for folder in ("flat", "parted"):
+        whole = ds.dataset(tmp_path / folder, format=kind, partitioning="hive")
+        some = whole.filter(ds.field("a") < 3)
+        for columns in (None, ("b", "group")):
+            assert read_whole(whole, columns).equals(whole.to_table(columns and list(columns)))
+        assert sorted(read_whole(some)["b"].to_pylist()) == [1, 2]
+
+
+def test_text_is_read_with_the_options_of_the_dataset(tmp_path):
+    (tmp_path / "a.csv").write_text("x;y\n1,5;2\n3,5;4\n", encoding="utf-8")
+    with gzip.open(tmp_path / "b.csv.gz", "wt", encoding="utf-8") as file:
+        file.write("x;y\n5,5;6\n")
+    (tmp_path / "c.csv").write_text("y\n7\n", encoding="utf-8")
+    how = ds.CsvFileFormat(
+        parse_options=csv.ParseOptions(delimiter=";"),
+        convert_options=csv.ConvertOptions(decimal_point=","),
+    )
+    whole = ds.dataset(tmp_path, format=how)
+    for columns in (("y",), None):  # the second is not to remember the first
+        assert read_whole(whole, columns).equals(whole.to_table(columns and list(columns)))
+    assert whole.to_table()["x"].to_pylist() == [1.5, 3.5, 5.5, None]
+
+
+def test_text_keeps_the_encoding_of_the_dataset(tmp_path):
+    (tmp_path / "a.csv").write_text("größe,b\n1,2\n3,4\n", encoding="utf-16")
+    how = ds.CsvFileFormat(read_options=csv.ReadOptions(encoding="utf-16"))
+    table = read_whole(ds.dataset(tmp_path, format=how))
+    assert table.to_pydict() == {"größe": [1, 3], "b": [2, 4]}
+
+
+def test_a_broken_file_behind_a_filter_is_an_error_of_its_own(wine, tmp_path):
+    as_dataset(wine, tmp_path)
+    dataset = ds.dataset(tmp_path).filter(ds.field("c0") > -100)
+    file = tmp_path / "part2.parquet"
+    file.write_bytes(file.read_bytes()[:-400] + b"x" * 400)
+    with pytest.raises(ChunkError, match=r"part2|magic|Parquet"):
+        fit_path(dataset, 3, random_state=0)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv"])
+def test_no_one_reads_ahead_of_slow_work(kind, tmp_path):
+    n, d = 30_000, 10
+    for part in range(20):
+        X = np.random.default_rng(part).normal(size=(d, n))
+        table = pa.table(list(X), [f"c{j}" for j in range(d)])
+        ds.write_dataset(table, tmp_path / str(part), format=kind)
+    gc.collect()
+    before = pa.total_allocated_bytes()
+    most = 0
+    for _ in DatasetStream(ds.dataset(tmp_path, format=kind)).batches():
+        time.sleep(0.02)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < 0.4 * 20 * n * d * 8  # bytes; a scanner of the whole would hold all of them
 
 
 # Memory and Ctrl-C, in processes of their own.

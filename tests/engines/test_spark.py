@@ -432,3 +432,52 @@ def test_an_error_of_spark_is_told_in_one_line():
         ("", "ValueError"),
     ):
         assert reason(ValueError(text)) == words
+
+
+# Weights.
+
+
+def weighted_table(X, w, number, named=True):
+    frame = frame_of(np.column_stack([X, w]).astype(float), number)
+    frame = frame.withColumnRenamed(f"c{X.shape[1]}", "w")
+    return Table(frame, id="id", weight="w") if named else Table(frame.drop("id"), weight="w")
+
+
+def test_weights_are_a_column(small_sample):
+    X, labels = blobs(3, n=30, d=2)
+    rng = np.random.default_rng(0)
+    w, pilot = rng.integers(0, 4, len(X)), rng.integers(0, 8, len(X))
+    table = weighted_table(X, w, 3)
+    held, found = (
+        select_k(data, 5, random_state=0, sample_weight=own)
+        for data, own in ((X, w), (table, None))
+    )
+    told = ["agreement", "near"]
+    np.testing.assert_allclose(
+        found.table.drop(columns=told), held.table.drop(columns=told), rtol=1e-9, atol=1e-9
+    )
+    assert (found.k, found.path.n_samples, found.path.n_rows) == (3, w.sum(), len(X))
+    assert np.asarray(found.labels).tolist() == held.labels.tolist()
+    whole = degrees_of_freedom(X, labels, pilot, sample_weight=w)
+    assert degrees_of_freedom(table, labels, pilot).total == pytest.approx(whole.total, rel=1e-9)
+    small_sample(60)  # with counts, the sample is that of the repeated rows
+    repeated = frame_of(np.repeat(X, w, axis=0), 2).drop("id")
+    one, other = (fit_path(data, 4, random_state=0) for data in
+                  (weighted_table(X, w, 3, named=False), repeated))  # fmt: skip
+    np.testing.assert_allclose(one.inertia, other.inertia, rtol=1e-9)
+
+
+def test_what_is_no_column_of_weights():
+    X, _ = blobs(3, n=20, d=2)
+    with pytest.raises(TypeError, match=r"Table\(X, weight="):
+        fit_path(table_of(X, 2), 3, sample_weight=np.ones(60))
+    with pytest.raises(ValueError, match=r"is -1.0 in row 7 \(its id\)"):
+        fit_path(weighted_table(X, np.where(np.arange(60) == 7, -1.0, 1.0), 2), 3)
+    frame = frame_of(X, 2)
+    for how, words in (
+        ({"weight": "v"}, "weight='v' is no column"),
+        ({"weight": "id", "id": "id"}, "is the id too"),
+        ({"weight": "c0", "columns": ["c0", "c1"]}, "is one of columns too"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Table(frame, **how)

@@ -496,19 +496,22 @@ def test_silhouettes_of_some_rows_in_several_clusterings():
     slots = np.stack([first, 3 + second, np.where(outside, 9, 7 + third)], axis=1)
     sizes = np.bincount(slots.ravel(), minlength=10)
     out = np.full((3, 53), -9.0)
-    silhouette.silhouettes(X, 2, 55, slots, starts, sizes, np.empty((2, 48)), out)
+    silhouette.silhouettes(X, None, 2, 55, slots, starts, sizes, np.empty((2, 48)), out)
+    by_products = np.full((3, 53), -9.0)
+    silhouette.silhouettes(X, X @ X.T, 2, 55, slots, starts, sizes, np.empty((2, 48)), by_products)
+    np.testing.assert_allclose(by_products, out, atol=1e-9)
     for m, labels in enumerate((first, second)):
         np.testing.assert_allclose(out[m], naive.silhouettes(X, labels.tolist())[2:55], atol=1e-12)
     inside = naive.silhouettes(X[~outside], third[~outside].tolist())
     np.testing.assert_allclose(out[2, :48], inside[2:], atol=1e-12)
     assert np.isnan(out[2, 48:]).all()
     lone = np.full((3, 1), -9.0)
-    silhouette.silhouettes(X, 0, 1, slots, starts, sizes, np.empty((2, 48)), lone)
+    silhouette.silhouettes(X, None, 0, 1, slots, starts, sizes, np.empty((2, 48)), lone)
     assert lone[1, 0] == 0.0
     alike, where = np.zeros((4, 2)), np.array([[0], [0], [1], [1]])
     none = np.full((1, 4), -9.0)
     silhouette.silhouettes(
-        alike, 0, 4, where, np.array([0, 2]), np.array([2, 2, 0]), np.empty((2, 48)), none
+        alike, None, 0, 4, where, np.array([0, 2]), np.array([2, 2, 0]), np.empty((2, 48)), none
     )
     assert none.tolist() == [[0.0] * 4]
 

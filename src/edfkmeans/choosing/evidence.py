@@ -141,29 +141,28 @@ def _evidence(rows: Rows, path: KMeansPath, given: Given) -> Evidence:
         "sizes": _sizes(path),
     }
     context = _context(path, looks, columns)
-    curves = {
-        f"{group}.{name}": _plain(values)
+    found = {
+        f"{group}.{name}": values
         for group, members in groups.items()
         for name, values in members.items()
     }
+    # All at once: a call for each of some hundred curves takes longer than what it does.
+    curves = dict(zip(found, _plain(np.array(list(found.values()))), strict=True))
     ks = np.arange(1, path.k_max + 1)
     curves["context.log_k"] = np.log(ks)
     curves["context.log_rows_per_cluster"] = np.log(path.n_samples / ks)
-    for name, value in context.items():
-        curves[f"context.{name}"] = np.full(path.k_max, _one(value))
-    whole = _whole(curves, table, path, contrasts, looks) | {
-        f"context.{name}": value for name, value in context.items()
-    }
-    return Evidence(curves, {name: _one(value) for name, value in whole.items()}, table)
+    known = dict(zip(context, _plain(np.array(list(context.values()))).tolist(), strict=True))
+    for name, value in known.items():
+        curves[f"context.{name}"] = np.full(path.k_max, value)
+    whole = _whole(curves, table, path, contrasts, looks)
+    told = dict(zip(whole, _plain(np.array(list(whole.values()))).tolist(), strict=True))
+    told |= {f"context.{name}": value for name, value in known.items()}
+    return Evidence(curves, told, table)
 
 
 def _plain(values: Floats) -> Floats:
     """Replace what is no number, and bound the rest."""
     return np.clip(np.where(np.isnan(values), ABSENT, values), -_MOST, _MOST).round(_DIGITS)
-
-
-def _one(value: float) -> float:
-    return float(_plain(np.array([value]))[0])
 
 
 def _table(

@@ -1,6 +1,8 @@
 """Looks: what the judge sees in the rows themselves, for every k."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from edfkmeans.choosing.islands import islands
 from edfkmeans.criteria.criterion import Early, Given, Need, Work
 from edfkmeans.criteria.silhouettes import silhouettes_of, stratified
 from edfkmeans.fits.path import KMeansPath
-from edfkmeans.fits.reference import draws_for, fits_from, some_rows, spanned
+from edfkmeans.fits.reference import draws_for, fits_from, runs, some_rows, spanned
 from edfkmeans.kernels.apart import lie_apart, spreads
 from edfkmeans.kernels.counting import rand_index
 from edfkmeans.kernels.lloyd import centroids
@@ -125,13 +127,19 @@ class Look(Need[Looks]):
     def make(self, rows: Rows, path: KMeansPath, given: Given, work: Work) -> Looks:
         steady = Work(STEADY, work.pool)
         ground = given[Ground()]
+        # Between the kernels there are short steps. Where a device found the fits these are most of
+        # the time, and beside each other they keep the threads busy.
+        seen: Callable[[], Any] = partial(_saddles, rows, path, steady)
+        nested: Callable[[], Any] = partial(_nested, path, work)
+        if rows.quick is not None:
+            seen, nested = work.pool.beside(seen), work.pool.beside(nested)
         mean, least, negative = _silhouettes(rows, path, steady)
-        curves = _saddles(rows, path, steady)
+        curves = seen()
         saddle, highest, lowest, size, cut, alike, balls, boxes = curves[:8]
         apart = curves[8:].reshape(len(LARGE), 2, -1)
         found = Looks(
             mean, least, negative, saddle, highest, lowest, size, cut, apart, alike, balls, boxes,
-            _nested(path, work), **vars(ground),
+            nested(), **vars(ground),
         )  # fmt: skip
         work.report()
         return found
@@ -141,9 +149,8 @@ def _silhouettes(rows: Rows, path: KMeansPath, work: Work) -> Floats:
     curves = np.full((3, path.k_max), np.nan)
     ks = range(2, path.k_max + 1)
     if ks:
-        for k, one in zip(
-            ks, silhouettes_of(rows.sample, ks, path.labels, SILHOUETTE_ROWS, work), strict=True
-        ):
+        found = silhouettes_of(rows.sample, ks, path.labels, SILHOUETTE_ROWS, work)
+        for k, one in zip(ks, found, strict=True):
             seen = one.values[np.isfinite(one.values)]
             curves[:, k - 1] = one.mean, one.per_cluster.min(), (seen < 0).mean()
     return curves
@@ -257,9 +264,9 @@ def _shape(rows: Floats) -> dict[str, float]:
     z, d = rows / spread, rows.shape[1]
     skew, tails = (z**3).mean(axis=0), (z**4).mean(axis=0)
     bimodal = (skew**2 + 1) / np.maximum(tails, 1e-12)
-    ordered = np.sort(rows, axis=0)
-    steps = (np.diff(ordered, axis=0) > 1e-9 * spread).sum(axis=0) + 1
-    most = np.array([_most_frequent(column) for column in ordered.T]) / n
+    ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)
+    steps = (np.diff(ordered, axis=1) > 1e-9 * spread[:, None]).sum(axis=1) + 1
+    most = (np.arange(1, n + 1) - runs(ordered)).max(axis=1) / n  # how often one value occurs
     tails_first, tails_next, dip_of_components = _components(rows)
     narrow = z @ z.T if n < d else z.T @ z
     correlation = np.linalg.eigvalsh(narrow) / (n * d)
@@ -313,9 +320,3 @@ def _dip(column: Floats) -> float:
     heights = np.searchsorted(np.sort(column), knots, side="right") / len(column)
     heights = (heights - heights[0]) / (1 - heights[0])
     return float(np.abs(nearest_unimodal(knots, heights) - heights).max() * np.sqrt(len(column)))
-
-
-def _most_frequent(ordered: Floats) -> int:
-    """Count how often the most frequent value of a sorted column occurs."""
-    edges = np.flatnonzero(np.diff(ordered, prepend=-np.inf, append=np.inf))
-    return int(np.diff(edges).max())

@@ -88,6 +88,7 @@ def select(
     """
     from edfkmeans.cli.outputs import Outputs
     from edfkmeans.cli.size import engine_for
+    from edfkmeans.cli.weights import check_named_once
 
     check_rule(method, rule)
     outputs = Outputs(labels, json_file, report, plot, model, table, force)
@@ -96,6 +97,7 @@ def select(
     scale = scale or usual_scale(metric)
     with told():
         outputs.check(Path(file))
+        check_named_once(weights, columns, drop, id_column)
         engine, streamed = (engine, "") if engine else engine_for(file)
         if streamed:
             print(f"{shown(file)}: {streamed}", file=sys.stderr)
@@ -126,11 +128,12 @@ def select(
         check_streamed(
             engine, labels, scale,
             {"--encode": encode, "--dates": dates, "--sheet": sheet, "--missing": missing,
-             "--log": log, "--id": None if engine == "spark" else id_column, "--weights": weights,
-             "--table": table},
+             "--log": log, "--id": None if engine == "spark" else id_column, "--table": table},
         )  # fmt: skip
         with connected(engine, scheduler or master):
-            prepared = open_table(file, engine, columns, drop, scale, jobs, id_column, streamed)
+            prepared = open_table(
+                file, engine, columns, drop, scale, jobs, id_column, weights, streamed
+            )
             answer(prepared, outputs, quiet, resample, k, **how)
 
 
@@ -213,6 +216,7 @@ def compare(
     Example: edfkmeans compare customers.csv --report criteria.html
     """
     from edfkmeans.cli.outputs import Outputs
+    from edfkmeans.cli.weights import check_named_once
     from edfkmeans.comparison import compare
 
     outputs = Outputs(json=json_file, report=report, plot=plot, force=force)
@@ -222,6 +226,7 @@ def compare(
         stop(f"--truth {truth!r} is the {other} column too. Name another one.")
     with told():
         outputs.check(Path(file))
+        check_named_once(weights, columns, drop, id_column)
         prepared, grouping = read_table(
             file,
             truth,

@@ -85,6 +85,7 @@ def open_table(
     scale: choices.Scale,
     jobs: int | None,
     id_column: str | None = None,
+    weights: str | None = None,
     why: str = "",
 ) -> "Prepared":
     """Open a file that need not fit in memory; `why` is noted."""
@@ -96,17 +97,22 @@ def open_table(
     from edfkmeans.rows.scaling import Scaling
 
     source = shown(file)
-    notes: tuple[str, ...] = ()
+    notes = [why] if why else []
+    weighed = None
     try:
         if engine == "dask":
-            ready = _in_chunks(file, columns, drop, scale)
+            ready, weighed = _in_chunks(file, columns, drop, scale, weights)
         elif engine == "spark":
-            ready = _in_spark(file, columns, drop, scale, id_column)
+            ready = _in_spark(file, columns, drop, scale, id_column, weights)
         else:
-            ready, notes = _in_a_stream(file, columns, drop, scale, jobs)
+            ready, weighed = _in_a_stream(file, columns, drop, scale, jobs, weights, notes)
     except FileNotFoundError:
         stop(f"There is no file {source}. Check the name and the folder.")
-    note = "standardised" if scale == "standard" else "as they are"
+    if weights is not None and engine != "arrow":
+        notes.append(f"Rows count as {weights!r} says (--weights).")
+    notes.append(
+        f"Columns {'standardised' if scale == 'standard' else 'as they are'} (--scale {scale})."
+    )
     names = [str(name) for name in ready.names]
     return Prepared(
         X=ready.X,
@@ -117,21 +123,32 @@ def open_table(
         ids=pd.Series(name="row", dtype=int),
         kept=pd.RangeIndex(0),
         source=source,
-        notes=(*([why] if why else []), *notes, f"Columns {note} (--scale {scale})."),
+        notes=tuple(notes),
         remarks=None,
+        weights=weighed,
     )
 
 
 def _in_chunks(
-    file: str, columns: list[str] | None, drop: list[str] | None, scale: choices.Scale
-) -> Any:
-    from edfkmeans.cli.columns import chosen_columns
+    file: str,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    scale: choices.Scale,
+    weights: str | None,
+) -> tuple[Any, Any]:
+    from edfkmeans.cli.columns import chosen_columns, known_column
     from edfkmeans.engines.dask_files import open_lazily, scaled
 
-    frame = open_lazily(file)
+    frame, weighed = open_lazily(file), None
+    if weights is not None:
+        if not hasattr(frame, "columns"):
+            stop(f"--weights {weights!r}: {shown(file)} has columns without names.")
+        weighed = frame[known_column(frame, weights, "--weights", shown(file))]
+        frame = frame.drop(columns=[weights])
     if columns or drop:
         frame = chosen_columns(frame, columns, drop, None, file)
-    return scaled(frame, scale, progress=sys.stderr.isatty())
+    ready = scaled(frame, scale, sample_weight=weighed, progress=sys.stderr.isatty())
+    return ready, weighed
 
 
 def _in_spark(
@@ -140,6 +157,7 @@ def _in_spark(
     drop: list[str] | None,
     scale: choices.Scale,
     id_column: str | None,
+    weights: str | None,
 ) -> Any:
     import pandas as pd
 
@@ -148,10 +166,13 @@ def _in_spark(
 
     frame = open_lazily(session(), name)
     header = pd.DataFrame(columns=frame.columns)
-    if id_column is not None:
-        known_column(header, id_column, "--id", name)
+    for option, given in (("--id", id_column), ("--weights", weights)):
+        if given is not None:
+            known_column(header, given, option, name)
+    if weights is not None:
+        header = header.drop(columns=[weights])
     used = chosen_columns(header, columns, drop, id_column, name)
-    table = Table(frame, id=id_column, columns=list(used.columns))
+    table = Table(frame, id=id_column, columns=list(used.columns), weight=weights)
     return scaled(table, scale, progress=sys.stderr.isatty())
 
 
@@ -161,18 +182,28 @@ def _in_a_stream(
     drop: list[str] | None,
     scale: choices.Scale,
     jobs: int | None,
-) -> tuple[Any, tuple[str, ...]]:
+    weights: str | None,
+    notes: list[str],
+) -> tuple[Any, Any]:
     import pandas as pd
 
-    from edfkmeans.cli.columns import chosen_columns
+    from edfkmeans.cli.columns import chosen_columns, known_column
     from edfkmeans.cli.reading import open_stream
-    from edfkmeans.engines.arrow_files import DatasetStream, scaled
+    from edfkmeans.cli.weights import weights_in
+    from edfkmeans.engines.arrow_files import DatasetStream, column_of, scaled
 
-    table, notes = open_stream(file)
-    header = pd.DataFrame(columns=table.schema.names)
+    table, told = open_stream(file)
+    notes.extend(told)
+    header, weighed = pd.DataFrame(columns=table.schema.names), None
+    if weights is not None:
+        known_column(header, weights, "--weights", shown(file))
+        header = header.drop(columns=[weights])
+        column = pd.Series(column_of(table, weights, jobs), name=weights)
+        weighed = weights_in(column, scale, None, shown(file), notes)
     used = chosen_columns(header, columns, drop, None, file)
     rows = DatasetStream(table, tuple(used.columns))
-    return scaled(rows, scale, n_jobs=jobs, progress=sys.stderr.isatty()), notes
+    show = sys.stderr.isatty()
+    return scaled(rows, scale, sample_weight=weighed, n_jobs=jobs, progress=show), weighed
 
 
 def read_table(
@@ -296,6 +327,7 @@ def told() -> Iterator[None]:
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         if not isinstance(error, BadFileError):  # what the library calls X
+            text = re.sub(r"^sample_weight\b", "The column of --weights", text)
             text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
             text = re.sub(r"^the table", "The table", text)
         stop(text)

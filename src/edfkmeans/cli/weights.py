@@ -9,6 +9,22 @@ from edfkmeans.rows.arguments import some
 from edfkmeans.rows.units import Floats
 
 
+def check_named_once(
+    weights: str | None, columns: list[str] | None, drop: list[str] | None, id_column: str | None
+) -> None:
+    """Refuse a column of weights that is to be something else too."""
+    if weights is None:
+        return
+    if weights == id_column:
+        raise BadFileError(f"--weights {weights!r} is the --id column too. Name another one.")
+    for option, names in (("--columns", columns), ("--drop", drop)):
+        if weights in (names or []):
+            raise BadFileError(
+                f"--weights {weights!r} is named by {option} too. Weights are no part of the rows "
+                f"anyway: leave it out of {option}."
+            )
+
+
 def weights_in(
     column: pd.Series, scale: Scale, missing: Missing | None, source: str, told: list[str]
 ) -> Floats:

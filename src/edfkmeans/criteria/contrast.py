@@ -137,7 +137,7 @@ def _curves(
         alone = Work(STEADY, Threads(1))
         found = silhouettes_of(read_rows(sample), ks, lambda k: labels[k - 1], None, alone)
         silhouettes[1:k_last] = [one.mean for one in found]
-        mean_saddles(sample, labels, saddles)
+        mean_saddles(spanned(sample), labels, saddles)
     return logs, silhouettes, saddles
 
 

@@ -30,6 +30,8 @@ SAMPLE = 10_000
 _LEAST = 30
 # Rows that a thread takes at a time.
 _BLOCK = 16 * TILE
+# Rows, up to so many, with more columns than this, have their distances by products of all pairs.
+_PAIRS, _WIDE = 4096, 64
 # Rows of the samples without clusters.
 _REFERENCE_ROWS = 1000
 
@@ -159,7 +161,7 @@ def silhouettes_of(
     for _, inside, _ in picked:
         taken[inside] = True
     looked = np.flatnonzero(taken)
-    values = np.ascontiguousarray(rows.values[looked])
+    values: Any = np.ascontiguousarray(rows.values[looked])
     slots = np.full((len(looked), len(ks)), starts[-1], np.int32)
     sizes = np.zeros(starts[-1] + 1, np.int64)
     for m, (_, inside, labels) in enumerate(picked):
@@ -169,13 +171,15 @@ def silhouettes_of(
         slots[place, m] = starts[m] + labels
         sizes[starts[m] : starts[m + 1]] = np.bincount(labels, minlength=ks[m])
     found = np.empty((len(ks), len(looked)))
+    wide = len(looked) <= _PAIRS and values.shape[1] > _WIDE
+    products = np.asarray(values @ values.T, np.float64) if wide else None
 
     def block(first: int) -> None:
         work.pool.check()
         last = min(first + _BLOCK, len(looked))
         part = np.empty((len(ks), last - first))
         tile = np.empty((values.shape[1], TILE))
-        kernels.silhouettes(values, first, last, slots, starts, sizes, tile, part)
+        kernels.silhouettes(values, products, first, last, slots, starts, sizes, tile, part)
         found[:, first:last] = part
 
     work.pool.map(block, range(0, len(looked), _BLOCK))

@@ -124,18 +124,41 @@ class DatasetStream(Stream):
         return int(self.dataset.count_rows())
 
     def batches(self) -> Iterator[tuple[Any, str]]:
+        # A scanner of the whole reads up to 1 GB ahead of those who compute more slowly than it
+        # reads. So files are asked one by one, and those of Parquet for one row group at a time.
+        fragments = self._fragments()
+        if fragments is None:
+            for tagged in self.dataset.scanner(**self._wanted(), use_threads=False).scan_batches():
+                yield tagged.record_batch, getattr(tagged.fragment, "path", "")
+            return
+        for fragment in fragments:
+            path = getattr(fragment, "path", "")
+            yield from ((batch, path) for batch in self._of_file(fragment))
+
+    def _fragments(self) -> list[Any] | None:
+        """Return the files; None if the dataset has a filter, which its files do not know of."""
+        try:
+            return list(self.dataset.get_fragments())
+        except ValueError:
+            return None
+
+    def _wanted(self) -> dict[str, Any]:
         columns = None if self.names is None else list(self.names)
-        # To read ahead costs memory: of Parquet, all of a file that has been read would be kept.
-        options: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1}
-        if isinstance(getattr(self.dataset, "format", None), ds.ParquetFileFormat):
-            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
-        scanner = self.dataset.scanner(columns=columns, batch_size=_ROWS, **options)
-        for tagged in scanner.scan_batches():
-            yield tagged.record_batch, getattr(tagged.fragment, "path", "")
+        return {"columns": columns, "batch_size": _ROWS, "batch_readahead": 1}
+
+    def _of_file(self, fragment: Any) -> Iterator[Any]:
+        """Read one file: Parquet by row groups, all else as pyarrow reads it."""
+        wanted = {"schema": self.dataset.schema, **self._wanted()}
+        if isinstance(fragment, ds.ParquetFileFragment):
+            wanted["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+            for group in fragment.split_by_row_group():
+                yield from group.to_batches(**wanted)
+        else:
+            yield from fragment.to_batches(**wanted, use_threads=False)
 
     def spoilt(self, last: str) -> str:
         # The reader does not always say which file it was: ask those that did not come.
-        files = [each for each in self.dataset.get_fragments() if getattr(each, "path", "")]
+        files = [each for each in self._fragments() or [] if getattr(each, "path", "")]
         places = [each.path for each in files]
         for fragment in files[places.index(last) if last in places else 0 :]:
             try:

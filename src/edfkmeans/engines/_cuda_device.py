@@ -96,9 +96,8 @@ def module(columns: int, raw: str, real: str, label: str) -> Any:
     }
     lines = [f"#ifndef {n.partition('(')[0]}\n#define {n} {v}\n#endif\n" for n, v in says.items()]
     folder = Path(kernels.__file__).parent
-    files = [
-        folder / name for name in ("device.cu", "lines.cu", "terms.cu", "totals.cu", "search.cu")
-    ]
+    names = ("device.cu", "lines.cu", "terms.cu", "totals.cu", "search.cu", "weighted.cu")
+    files = [folder / name for name in names]
     source = "".join([*lines, *(file.read_text(encoding="utf-8") for file in files)])
     options = ("-std=c++17",) if double else ("-std=c++17", "--use_fast_math")
     return cupy().RawModule(code=source, options=options)

@@ -23,6 +23,7 @@ from edfkmeans.engines._cuda_device import (
     most_shared,
     tiles,
 )
+from edfkmeans.engines._cuda_weights import Weights
 from edfkmeans.kernels.lloyd import BLOCK
 from edfkmeans.rows.assignments import Known, Nearest
 from edfkmeans.rows.blocks import Assignment, Task
@@ -176,9 +177,13 @@ class Pass:
     """What is added up by one pass for some tasks; `on` is called with every chunk of rows."""
 
     def __init__(
-        self, layout: Layout, tasks: Sequence[Task], also: Sequence[Assignment] = ()
+        self,
+        layout: Layout,
+        tasks: Sequence[Task],
+        also: Sequence[Assignment] = (),
+        weights: Weights | None = None,
     ) -> None:
-        self.layout = layout
+        self.layout, self.weights = layout, weights
         self.products: Any = 0.0 if products in tasks else None
         self.tallies = [task for task in tasks if isinstance(task, Tally)]
         self.terms: list[Terms] = [_terms(task) for task in tasks if _is_terms(task)]
@@ -246,20 +251,30 @@ class Pass:
     def on(self, X: Any, start: int, *, keep: bool = False) -> list[Any]:
         """Go through a chunk; returns the terms of its rows if these are to be kept."""
         labels, squares = self.labels(X, start)
+        weights = None if self.weights is None else self.weights.part(start, len(X))
         for _, batch, rows, own in self.batches:
-            batch.add_up(X, labels[rows])
-            found = squares[rows] if own else batch.squares(X, labels[rows])
+            if self.weights is not None:
+                self.weights.add_up(batch, X, labels[rows], weights)
+                found = self.weights.squares(batch, X, labels[rows], weights)
+            else:
+                batch.add_up(X, labels[rows])
+                found = squares[rows] if own else batch.squares(X, labels[rows])
             self.squares[id(batch)] = self.squares.get(id(batch), 0.0) + found
         if self.products is not None:
-            self.products = self.products + self._products(X)
-        return [group.on(X, labels, self.label, keep) for group in self.groups]
+            self.products = self.products + self._products(X, weights)
+        return [
+            group.on(X, labels, self.label, keep)
+            if self.weights is None
+            else group.weighted(X, labels, self.label, self.weights, weights)
+            for group in self.groups
+        ]
 
-    def _products(self, X: Any) -> Any:
+    def _products(self, X: Any, weights: Any) -> Any:
         values = cupy().empty((len(X), self.layout.d), np.float64)
         grid = (-(-values.size // _SINGLE),)
         args = (*self.layout.rows(X), values)
         launch(self.layout.program("uint8"), "fill", grid, _SINGLE, args)
-        return values.T @ values
+        return values.T @ (values if weights is None else values * weights[:, None])
 
     def results(self) -> dict[int, Any]:
         """Return what has been added up, by the task."""
@@ -276,7 +291,11 @@ class Pass:
                 part, np.split(sizes, cuts), np.split(totals, cuts, axis=1), squares, strict=True
             ):
                 counted: Sizes = n
-                found[id(task)] = Added(counted, both, float(inertia))
+                found[id(task)] = (
+                    Added(counted, both, float(inertia))
+                    if self.weights is None
+                    else self.weights.found(counted, both, float(inertia))
+                )
         for group in self.groups:
             totals_of = xp.asnumpy(group.total)
             found |= {id(t): float(v) for t, v in zip(group.terms, totals_of, strict=True)}
@@ -323,6 +342,21 @@ class _Group:
 
     def on(self, X: Any, labels: Any, label: str, keep: bool) -> Any:
         """Add up the terms of some rows, and return them if they are to be kept."""
+        terms, parts = self._found(X, labels, label, keep)
+        self.total = self.total + parts.sum(axis=0)
+        return terms
+
+    def weighted(self, X: Any, labels: Any, label: str, weights: Weights, own: Any) -> Any:
+        """Add up the terms of some rows, which have weights of their own, and return the terms."""
+        terms, _ = self._found(X, labels, label, True)
+        _, sizes, _, starts, _, which, _ = self.before
+        program = self.layout.program(label)
+        found = weights.terms(program, (sizes, starts, which), labels, own, terms)
+        self.total = self.total + found
+        return terms
+
+    def _found(self, X: Any, labels: Any, label: str, keep: bool) -> tuple[Any, Any]:
+        """Return the terms of some rows, if they are to be kept, and their sums over tiles."""
         xp, layout = cupy(), self.layout
         n, fits = len(X), len(self.terms)
         program, method = layout.program(label), self.terms[0].method
@@ -339,5 +373,4 @@ class _Group:
                 launch(program, "transpose", (tiles(n),), 128, (*layout.rows(X), values))
             args = (*before, self.pilots, *self.noise, values, parts, terms)
             launch(program, method, (tiles(n), fits), 128, args, self.held)
-        self.total = self.total + parts.sum(axis=0)
-        return terms
+        return terms, parts

@@ -6,7 +6,9 @@ So two passes are made. A `Census` counts rows and estimates how many keys there
 smallest ones), and lists keys that may be common. The `Draw` then takes the keys below a bound,
 which are a random part of all keys, and those that are common, each with the number of its rows,
 and gives rows to the sample in proportion to these numbers. No step hangs on the order of rows or
-on how they are cut into partitions: sets of keys and sums of counts do not.
+on how they are cut into partitions: sets of keys and sums of counts do not. A row that stands for
+several counts as often: where weights are whole, the sample is that of the repeated rows. Others
+are counted in small units, because sums of floats would hang on their order.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ import pandas as pd
 
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.rows.look import Look, Place
-from edfkmeans.rows.units import Values
+from edfkmeans.rows.units import Floats, Values
+from edfkmeans.rows.weights import Weighing
 
 Keys = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -29,6 +32,8 @@ _SMALLEST = 1024
 _COMMON = 1024
 # More keys are drawn than rows are wanted, because their number is an estimate.
 _MORE = 1.2
+# Importances, whose mean is one, are counted in units of this.
+_UNIT = 2.0**-30
 
 
 def salt_of(seed: int) -> int:
@@ -89,10 +94,26 @@ class Common:
 
 def _added(keys: Keys, counts: Counts) -> tuple[Keys, Counts]:
     """Add up the counts of every key."""
-    distinct, which = np.unique(keys, return_inverse=True)
+    distinct, _, total = _first(keys, counts)
+    return distinct, total
+
+
+def _first(keys: Keys, counts: Counts) -> tuple[Keys, npt.NDArray[np.intp], Counts]:
+    """Return every key once, where it comes first, and the sum of its counts."""
+    distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
     total = np.zeros(len(distinct), np.int64)
     np.add.at(total, which, counts)
-    return distinct, total
+    return distinct, first, total
+
+
+def _counts_of(n: int, weights: Floats | None, unit: float) -> Counts:
+    """Say as how many each of n rows counts."""
+    return np.ones(n, np.int64) if weights is None else np.rint(weights / unit).astype(np.int64)
+
+
+def unit_of(weighing: Weighing | None) -> float:
+    """Return the units that rows are counted in."""
+    return 1.0 if weighing is None or weighing.whole else _UNIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,40 +121,58 @@ class Census:
     """What the first pass sees: bounds and bad values, how many rows and about how many keys."""
 
     look: Look
+    n_rows: int
     count: int
+    """What the rows count as together."""
     smallest: Keys
     common: Common
 
     @classmethod
-    def at(cls, raw: Values, ids: Any, start: int, salt: int, where: str) -> "Census":
+    def at(
+        cls,
+        raw: Values,
+        ids: Any,
+        start: int,
+        salt: int,
+        where: str,
+        weights: Floats | None = None,
+        unit: float = 1.0,
+    ) -> "Census":
         """Look at a chunk; `start` is the number of its first row in the partition."""
-        look = Look.at(raw, Place(None, start, len(raw), np.zeros(0, np.int64)))
+        look = Look.at(raw, Place(None, start, len(raw), np.zeros(0, np.int64)), weights)
         if look.bad is not None:
             row, words = look.bad.row, f"counted from 0, {where}"
             if ids is not None:
                 row, words = ids[row - start].as_py(), "its id"
             look = Look(look.low, look.high, look.bad.moved(row, words), look.sample)
-        keys, counts = np.unique(keys_of(raw, ids, salt), return_counts=True)
-        common = Common(keys, counts.astype(np.int64)).short()
-        return cls(look, len(raw), keys[:_SMALLEST], common)
+        counts = _counts_of(len(raw), weights, unit)
+        there = counts > 0
+        keys, own = _added(keys_of(raw, ids, salt)[there], counts[there])
+        return cls(look, len(raw), int(counts.sum()), keys[:_SMALLEST], Common(keys, own).short())
 
     def __add__(self, other: "Census") -> "Census":
         return Census(
             self.look + other.look,
+            self.n_rows + other.n_rows,
             self.count + other.count,
             np.union1d(self.smallest, other.smallest)[:_SMALLEST],
             self.common + other.common,
         )
 
-    def recipe(self, size: int, salt: int) -> "Recipe":
-        """Say how to draw a sample of a size, if there are more rows than that."""
-        bound = None
-        if self.count > size and len(self.smallest) == _SMALLEST:
+    def recipe(self, size: int, salt: int, weighing: Weighing | None = None) -> "Recipe":
+        """Say how to draw a sample of a size, if there are more rows than that.
+
+        Importances have a sample of as many rows as there are, all the same.
+        """
+        unit, bound = unit_of(weighing), None
+        size = min(size, weighing.total) if weighing is not None else size
+        if self.count * unit > size and len(self.smallest) == _SMALLEST:
             keys = (_SMALLEST - 1) / (float(self.smallest[-1]) / 2.0**64)
             part = _MORE * size / keys
             bound = int(part * 2**64) if part < 1 else None
         common = self.common.keys if bound is not None else self.common.keys[:0]
-        return Recipe(salt, self.count, size, bound, common)
+        each = weighing is not None and weighing.each_has_a_copy
+        return Recipe(salt, self.n_rows, self.count, size, bound, common, unit, each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,22 +181,29 @@ class Recipe:
 
     salt: int
     n_rows: int
+    count: int
+    """What the rows count as together."""
     size: int
     bound: int | None
     """Keys below it are drawn; None for all."""
     common: Keys
     """Keys that may be common, which are drawn too."""
+    unit: float = 1.0
+    """What weights are counted in."""
+    each: bool = False
+    """Whether rows of little weight are in the sample all the same."""
 
-    def draw(self, raw: Values, ids: Any) -> "Draw":
+    def draw(self, raw: Values, ids: Any, weights: Floats | None = None) -> "Draw":
         """Draw from a chunk."""
-        keys = keys_of(raw, ids, self.salt)
-        chosen = np.arange(len(keys))
+        keys, counts = keys_of(raw, ids, self.salt), _counts_of(len(raw), weights, self.unit)
+        wanted = counts > 0
         if self.bound is not None:
-            chosen = np.flatnonzero((keys < np.uint64(self.bound)) | np.isin(keys, self.common))
-        found, first, counts = np.unique(keys[chosen], return_index=True, return_counts=True)
+            wanted &= (keys < np.uint64(self.bound)) | np.isin(keys, self.common)
+        chosen = np.flatnonzero(wanted)
+        found, first, own_counts = _first(keys[chosen], counts[chosen])
         rows = chosen[first]
         own = None if ids is None else _plain(ids.take(rows))
-        return Draw(found, counts.astype(np.int64), raw[rows], own)
+        return Draw(found, own_counts, raw[rows], own)
 
     def taken(self, draw: "Draw") -> tuple[Values, pd.Index | None]:
         """Return the rows of the sample, and their ids: in the order of these, or of the keys."""
@@ -171,12 +217,12 @@ class Recipe:
 
     def _chosen(self, draw: "Draw") -> Any:
         """Say which of the rows drawn are in the sample, and how often."""
-        n, counts = self.n_rows, draw.counts
-        if n <= self.size:
+        n, counts = self.count, draw.counts
+        if n <= self.size and self.unit == 1:
             return np.repeat(np.arange(len(counts)), counts)
         weights = counts.astype(np.float64)
         if self.bound is not None:
-            common = counts * (_COMMON + 1) > n
+            common = weights * (_COMMON + 1) > n
             others = ~common & (draw.keys < np.uint64(self.bound))
             # The others that were drawn stand for all others.
             share = max(float(weights[others].sum()), 1.0)
@@ -185,7 +231,11 @@ class Recipe:
         # Every so many rows of all, in the order of the keys.
         ends = np.cumsum(weights)
         places = (np.arange(self.size) + 0.5) * (ends[-1] / self.size)
-        return np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)
+        which = np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)
+        if self.each:
+            times = np.maximum(np.bincount(which, minlength=len(ends)), 1)
+            which = np.repeat(np.arange(len(ends)), times)
+        return which
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +249,7 @@ class Draw:
 
     def __add__(self, other: "Draw") -> "Draw":
         keys = np.concatenate([self.keys, other.keys])
-        distinct, first = np.unique(keys, return_index=True)
-        _, counts = _added(keys, np.concatenate([self.counts, other.counts]))
+        distinct, first, counts = _first(keys, np.concatenate([self.counts, other.counts]))
         ids = None
         if self.ids is not None:
             ids = np.concatenate([self.ids, other.ids])[first]

@@ -25,11 +25,12 @@ FOUND = "partition long, found binary"
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows of a partition, with their ids and the number of the first one."""
+    """Some rows of a partition, with their ids, the number of the first one, and their weights."""
 
     rows: Values
     ids: Any
     start: int
+    weights: Floats | None = None
 
 
 Work = Callable[[Chunk], Any]
@@ -45,6 +46,9 @@ class Reader:
     id: str | None
     scale: tuple[Floats, Floats] | None = None
     """What to subtract from the columns of X, and what to divide them by."""
+    weight: str | None = None
+    weight_scale: float = 1.0
+    """What weights are multiplied by."""
 
     def matrix(self, batches: Sequence[Any]) -> Values:
         """Return the numbers of some batches."""
@@ -63,9 +67,17 @@ class Reader:
             ids = None
             if self.id is not None:
                 ids = pa.concat_arrays([batch.column(self.id) for batch in held])
-            chunk = Chunk(self.matrix(held), ids, start)
+            chunk = Chunk(self.matrix(held), ids, start, self.weights(held))
             start += len(chunk.rows)
             yield chunk
+
+    def weights(self, batches: Sequence[Any]) -> Floats | None:
+        """Return the weights of the rows of some batches, if they have any."""
+        if self.weight is None:
+            return None
+        own = [batch.select([self.weight]) for batch in batches]
+        given = matrix_of(own, [self.weight], np.dtype(np.float64))[:, 0]
+        return np.asarray(given * self.weight_scale, np.float64)
 
 
 def _gathered(batches: Iterable[Any]) -> Iterator[list[Any]]:
@@ -117,15 +129,14 @@ def columns(
     reader: Reader,
     work: Callable[[Values], Any],
     dtype: Any,
+    kept: Sequence[str],
     names: Sequence[str],
     batches: Iterable[Any],
 ) -> Iterator[Any]:
-    """Put what a function makes of the rows beside their ids or, without ids, all they are."""
+    """Put what a function makes of the rows beside the columns that are kept of them."""
     kind = pa.from_numpy_dtype(dtype)
     for held in _gathered(batches):
-        whole = pa.Table.from_batches(held).combine_chunks()
-        if reader.id is not None:
-            whole = whole.select([reader.id])
+        whole = pa.Table.from_batches(held).select(list(kept)).combine_chunks()
         made = np.asarray(work(reader.matrix(held)), dtype).reshape(len(whole), -1)
         for name, column in zip(names, made.T, strict=True):
             whole = whole.append_column(name, pa.array(np.ascontiguousarray(column), kind))

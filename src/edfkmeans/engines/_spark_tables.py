@@ -54,7 +54,10 @@ class Table:
         The column that names the rows; each name should occur once. It is no part of X. Labels
         stand beside it.
     columns : sequence of str, optional
-        The columns of X; by default all but the id.
+        The columns of X; by default all but the id and the weight.
+    weight : str, optional
+        The column that says how many rows each row stands for: what `sample_weight` is for rows
+        that have an order. It is no part of X.
 
     Examples
     --------
@@ -63,27 +66,33 @@ class Table:
         from edfkmeans import select_k
         from edfkmeans.engines.spark import Table
 
-        result = select_k(Table(spark.table("customers"), id="customer"))
+        result = select_k(Table(spark.table("customers"), id="customer", weight="orders"))
         result.labels.frame.write.parquet("labels")
     """
 
     frame: Any
     id: str | None = None
     columns: Sequence[str] | None = None
+    weight: str | None = None
     scale: tuple[Floats, Floats] | None = None
     """What is subtracted from the columns, and what they are divided by then, as they are read."""
     beside: tuple[str, ...] = ()
     """Columns that stand beside those of X."""
     progress: bool = False
+    weight_scale: float = 1.0
+    """What weights are multiplied by as they are read."""
 
     def __post_init__(self) -> None:
         known = list(self.frame.columns)
         refuse_same_names(known)
-        if self.id is not None and self.id not in known:
-            raise ValueError(f"id={self.id!r} is no column of X. Its columns: {', '.join(known)}.")
+        for word, given in (("id", self.id), ("weight", self.weight)):
+            if given is not None and given not in known:
+                raise ValueError(
+                    f"{word}={given!r} is no column of X. Its columns: {', '.join(known)}."
+                )
         names = self.columns
         if names is None:
-            names = [name for name in known if name != self.id]
+            names = [name for name in known if name not in (self.id, self.weight)]
         missing = [name for name in names if name not in known]
         if missing:
             raise ValueError(f"columns={missing} are not in X. Its columns: {', '.join(known)}.")
@@ -91,7 +100,20 @@ class Table:
             raise ValueError("X has no columns. Give at least one column of numbers.")
         kinds = {field.name: type(field.dataType) for field in self.frame.schema.fields}
         refuse_text([name for name in names if kinds[name] not in _NUMPY])
+        if self.weight is not None:
+            self._check_weight(names, kinds)
         object.__setattr__(self, "columns", tuple(names))
+
+    def _check_weight(self, names: Sequence[str], kinds: dict[str, type]) -> None:
+        """Refuse a column of weights that is something else too, or no numbers."""
+        if self.weight == self.id or self.weight in names:
+            other = "the id" if self.weight == self.id else "one of columns"
+            raise ValueError(f"weight={self.weight!r} is {other} too. Name another column.")
+        if kinds[str(self.weight)] not in _NUMPY:
+            raise ValueError(
+                f"weight={self.weight!r} is a column of {kinds[str(self.weight)].__name__}, which "
+                "is not numbers. Name a column of numbers, 0 or more."
+            )
 
     @cached_property
     def dtype(self) -> Any:
@@ -102,15 +124,17 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns that are needed, the id being the first."""
-        return [*([self.id] if self.id else ()), *(self.columns or ()), *self.beside]
+        """Names of the columns that are needed: id and weight, if there are any, come first."""
+        first = [name for name in (self.id, self.weight) if name is not None]
+        return [*first, *(self.columns or ()), *self.beside]
 
     @property
     def reader(self) -> Reader:
         """How workers read the rows."""
         names = plain(self.names)
-        has_id = self.id is not None
-        return Reader(tuple(names[has_id:]), self.dtype, names[0] if has_id else None, self.scale)
+        id = names.pop(0) if self.id is not None else None
+        weight = names.pop(0) if self.weight is not None else None
+        return Reader(tuple(names), self.dtype, id, self.scale, weight, self.weight_scale)
 
     @cached_property
     def rows(self) -> Any:

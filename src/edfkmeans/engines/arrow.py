@@ -128,7 +128,11 @@ class ArrowRows(Rows):
 
     @property
     def n_samples(self) -> int:
-        return self.chunks.n_rows if self.weighing is None else self.weighing.total
+        return self.n_rows if self.weighing is None else self.weighing.total
+
+    @property
+    def n_rows(self) -> int:
+        return self.chunks.n_rows
 
     @property
     def whole(self) -> bool:  # type: ignore[override]
@@ -237,16 +241,17 @@ def write_labels(labels: ArrowColumn, place: str | Path, name: str = "cluster") 
 def _look(numbers: npt.NDArray[np.int64], weights: Floats | None, raw: Values, start: int) -> Look:
     first, last = np.searchsorted(numbers, [start, start + len(raw)])
     place = Place(None, start, len(raw), numbers[first:last] - start)
-    return Look.at(raw, place, _part(weights, raw, start))
+    return Look.at(raw, place, part_of(weights, raw, start))
 
 
 def _sums(
     units: Units, tasks: list[Task], weights: Floats | None, raw: Values, start: int
 ) -> list[Any]:
-    return chunk_sums(raw, units, tasks, _part(weights, raw, start))
+    return chunk_sums(raw, units, tasks, part_of(weights, raw, start))
 
 
-def _part(weights: Floats | None, raw: Values, start: int) -> Floats | None:
+def part_of(weights: Floats | None, raw: Values, start: int) -> Floats | None:
+    """Return the weights of a chunk's rows."""
     return None if weights is None else weights[start : start + len(raw)]
 
 

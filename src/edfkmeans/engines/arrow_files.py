@@ -1,7 +1,7 @@
 """Files larger than memory, on one machine: open them as a stream, bring columns to one scale."""
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,23 @@ import pyarrow.dataset as ds
 
 from edfkmeans.engines._arrow_chunks import Chunks
 from edfkmeans.engines._arrow_streams import DatasetStream, ScaledStream, stream_of
-from edfkmeans.engines.arrow import write_labels
+from edfkmeans.engines.arrow import part_of, write_labels
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.checks import check_rows
 from edfkmeans.rows.moments import Moments, Scaled
-from edfkmeans.rows.units import Values
+from edfkmeans.rows.units import Floats, Values
+from edfkmeans.rows.weights import check_weights
 
-__all__ = ["DatasetStream", "Scaled", "files_of", "open_lazily", "scaled", "write_labels"]
+__all__ = [
+    "DatasetStream",
+    "Scaled",
+    "column_of",
+    "files_of",
+    "open_lazily",
+    "scaled",
+    "write_labels",
+]
 
 _FORMATS = {
     ".parquet": "parquet",
@@ -164,7 +173,12 @@ def _convert(**options: Any) -> Any:
 
 
 def scaled(
-    X: Any, scale: str = "standard", *, n_jobs: int | None = None, progress: bool = False
+    X: Any,
+    scale: str = "standard",
+    *,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Scaled:
     """Give every column of a stream mean 0 and standard deviation 1, as it is read.
 
@@ -174,7 +188,7 @@ def scaled(
         See `fit_path`.
     scale : {"standard", "none"}
         "none" leaves the columns as they are.
-    n_jobs, progress
+    sample_weight, n_jobs, progress
         See `fit_path`.
 
     Returns
@@ -200,10 +214,34 @@ def scaled(
     if scale == "none":
         return Scaled(stream, columns, np.zeros(len(columns)), np.ones(len(columns)))
     check_rows(chunks.n_rows)
-    moments: Moments = reduce(add, chunks.run(_moments, "scaling"))
+    weights = None if sample_weight is None else check_weights(sample_weight, chunks.n_rows)
+    moments: Moments = reduce(add, chunks.run(partial(_moments, weights), "scaling"))
     offset, spread = moments.scale()
     return Scaled(ScaledStream(stream, offset, spread), columns, offset, spread)
 
 
-def _moments(raw: Values, start: int) -> Moments:
-    return Moments.of(raw)
+def column_of(dataset: Any, name: str, n_jobs: int | None = None) -> Floats:
+    """Read one column of a dataset into memory, what is missing being NaN.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    name : str
+    n_jobs : int, optional
+        See `fit_path`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    chunks = Chunks(DatasetStream(dataset, (name,)), effective_jobs(n_jobs))
+    parts = [np.asarray(part, np.float64) for part in chunks.run(_first, "reading")]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _moments(weights: Floats | None, raw: Values, start: int) -> Moments:
+    return Moments.of(raw, part_of(weights, raw, start))
+
+
+def _first(raw: Values, start: int) -> Values:
+    return raw[:, 0]

@@ -15,6 +15,7 @@ from edfkmeans.engines._cuda_passes import Layout, Pass, knows
 from edfkmeans.engines._cuda_place import OnDevice, is_on_device
 from edfkmeans.engines._cuda_search import Search
 from edfkmeans.engines._cuda_source import Source
+from edfkmeans.engines._cuda_weights import PART, Weights, most_weighted
 from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.engines.memory import header as memory_header
 from edfkmeans.rows.assignments import Known, Nearest
@@ -32,9 +33,10 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Quick, Rows, Sample
-from edfkmeans.rows.tasks import Terms
+from edfkmeans.rows.tasks import Tally, Terms
 from edfkmeans.rows.units import Floats, Units, Values
-from edfkmeans.rows.weights import refuse_weights
+from edfkmeans.rows.weights import Tally as Counted
+from edfkmeans.rows.weights import Weighing, check_weights
 
 # Rows: of up to so many, computing is in double precision, as in memory. With more, rows of single
 # precision are computed with in single precision, and only sums over rows in double precision.
@@ -54,11 +56,25 @@ class CudaRows(Rows):
     values: Values
     """The sample, in the units of all rows."""
     n_jobs: int = 1
+    weights: Floats | None = None
+    weighing: Weighing | None = None
     place = "on a GPU"
 
     @property
     def n_samples(self) -> int:
+        return self.n_rows if self.weighing is None else self.weighing.total
+
+    @property
+    def n_rows(self) -> int:
         return self.source.shape[0]
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        return self.weighing is None or self.weighing.whole
+
+    @cached_property
+    def _weights(self) -> Weights | None:
+        return None if self.weights is None else Weights(self.weights)
 
     @property
     def sample(self) -> Sample:
@@ -71,13 +87,13 @@ class CudaRows(Rows):
 
     def sums(self, tasks: Sequence[Task], title: str = "a pass over the rows") -> list[Any]:
         tasks = list(tasks)
-        mine = [task for task in tasks if knows(task, self.layout)]
+        mine = [task for task in tasks if self._knows(task)]
         others = [task for task in tasks if not any(task is each for each in mine)]
         found: dict[int, Any] = {}
         with _told(self.source.device):
             if mine:
-                one = Pass(self.layout, mine)
-                for start, X in self.source.chunks():
+                one = Pass(self.layout, mine, weights=self._weights)
+                for start, X in self._parts():
                     one.on(X, start)
                 results = one.results()
                 found = {id(task): results[id(_owner(task))] for task in mine}
@@ -89,6 +105,18 @@ class CudaRows(Rows):
             found |= {id(task): each for task, each in zip(others, total, strict=True)}
         return [found[id(task)] for task in tasks]
 
+    def _knows(self, task: Task) -> bool:
+        """Whether a task can be done on the GPU."""
+        many = isinstance(task, Tally) and len(task.centers) > most_weighted()
+        return knows(task, self.layout) and not (many and self.weights is not None)
+
+    def _parts(self) -> Iterator[tuple[int, Any]]:
+        """Go through the rows; those with weights of their own come in smaller parts."""
+        for start, X in self.source.chunks():
+            step = len(X) if self.weights is None else PART
+            for first in range(0, len(X), step):
+                yield start + first, X[first : first + step]
+
     def per_row(self, task: Task, dtype: Any) -> Any:
         assignment = getattr(task, "__self__", None)
         layout = replace(self.layout)  # which leaves nothing on the GPU
@@ -96,9 +124,9 @@ class CudaRows(Rows):
             one = Pass(layout, [], [assignment])
             return self._column(lambda X, start: one.labels(X, start)[0][0], dtype)
         if isinstance(task, Terms) and knows(task, layout):
-            one = Pass(layout, [task])
+            one = Pass(layout, [task], weights=self._weights)
             return self._column(lambda X, start: one.on(X, start, keep=True)[0][0], dtype)
-        column = np.empty(self.n_samples, dtype)
+        column = np.empty(self.n_rows, dtype)
         for block in self._blocks():
             with _named(block):
                 column[block.rows] = task(block)
@@ -106,13 +134,16 @@ class CudaRows(Rows):
 
     def _column(self, work: Callable[[Any, int], Any], dtype: Any) -> Any:
         with _told(self.source.device):
-            column = cupy().empty(self.n_samples, dtype)
-            for start, X in self.source.chunks():
+            column = cupy().empty(self.n_rows, dtype)
+            for start, X in self._parts():
                 column[start : start + len(X)] = work(X, start)
             return self.source.back(column)
 
     def total(self, column: Any, title: str = "adding up") -> float:
-        return float(column.sum())
+        if self.weights is None:
+            return float(column.sum())
+        own = column if self.source.on_host else cupy().asnumpy(device_array(column))
+        return float(self.weights @ own)
 
     def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
         encoded = [self._encoded(each, name) for name, each in labels.items()]
@@ -124,7 +155,7 @@ class CudaRows(Rows):
     def _encoded(self, labels: Any, name: str) -> Labels:
         if is_on_device(labels):
             labels = cupy().asnumpy(device_array(labels))
-        return encode_labels(labels, self.n_samples, name)
+        return encode_labels(labels, self.n_rows, name)
 
     def kept(self) -> Rows:
         # A result must not hold memory of the GPU that the caller does not know of.
@@ -145,7 +176,8 @@ class CudaRows(Rows):
                 values = room.array("values", shape, raw.dtype)
                 self.units.fill(raw[rows], values, room.array("doubles", shape))
                 place = slice(start + rows.start, start + rows.stop)
-                yield Block(place, values, self.units, room)
+                own = None if self.weights is None else self.weights[place]
+                yield Block(place, values, self.units, room, weights=own)
 
 
 class CudaSample(Quick):
@@ -252,39 +284,63 @@ def open_rows(
     sample_weight: Any = None,
     together: bool = False,
 ) -> CudaRows:
-    """Look at every row once and draw a sample."""
-    refuse_weights(sample_weight, "rows on a GPU")
+    """Look at every row once and draw a sample; equal rows are not put together."""
     source = _matrix(X)
     n, _ = source.shape
-    check_rows(n)
-    numbers = sample_numbers(n, seed)
+    weights, weighing = _weigh(sample_weight, n)
+    check_rows(n if weighing is None else weighing.n_rows)
+    if weights is None or weighing is None:
+        numbers = sample_numbers(n, seed)
+    else:
+        numbers = weighing.copies(weights)
     low, high = _ends(source)
     with _told(source.device):
         look = Look(low, high, None, [source.take(numbers)])
     if not np.isfinite([low, high]).all():
         names = getattr(getattr(X, "X", X), "columns", range(len(low)))
         _bad(source).taken(names)
+    if weights is not None and not weights.all():
+        low, high = _ends(source, weights)
+        look = Look(low, high, None, look.sample)
     values, units = look.taken(range(len(low)))
     real = "float32" if source.dtype == np.float32 and n > FEW else "float64"
     layout = Layout(units, source.dtype.name, real)
-    return CudaRows(source, layout, units, seed, numbers, values, n_jobs)
+    return CudaRows(source, layout, units, seed, numbers, values, n_jobs, weights, weighing)
 
 
-def _ends(source: Source) -> tuple[Any, Any]:
-    """Return the lowest and the highest value of every column; NaN goes through."""
+def _weigh(sample_weight: Any, n: int) -> tuple[Floats | None, Weighing | None]:
+    """Return the weights of the rows, in memory, and what they mean."""
+    if sample_weight is None:
+        return None, None
+    if is_on_device(sample_weight):
+        sample_weight = cupy().asnumpy(device_array(sample_weight))
+    weights = check_weights(sample_weight, n)
+    weighing = Weighing.of(Counted.of(weights))
+    return (None, None) if weighing is None else (weights * weighing.scale, weighing)
+
+
+def _ends(source: Source, weights: Floats | None = None) -> tuple[Any, Any]:
+    """Return the lowest and the highest value of every column; NaN goes through.
+
+    With weights, of the rows that count.
+    """
     xp = cupy()
     found = []
     with _told(source.device):
-        for _, X in source.chunks():
+        for start, X in source.chunks():
+            if weights is not None:
+                count = np.flatnonzero(weights[start : start + len(X)])
+                X = X[xp.asarray(count)]
             # Two steps: a GPU has little to do at once where all rows of a column are one piece.
             whole = len(X) // 1024 * 1024
             parts = [X[whole:]] if whole < len(X) else []
             if whole:
                 pieces = X[:whole].reshape(-1, 1024, X.shape[1])
                 parts += [pieces.min(axis=1), pieces.max(axis=1)]
-            found.append(xp.asnumpy(xp.concatenate([
-                end(axis=0)[None] for part in parts for end in (part.min, part.max)
-            ])))  # fmt: skip
+            if parts:
+                found.append(xp.asnumpy(xp.concatenate([
+                    end(axis=0)[None] for part in parts for end in (part.min, part.max)
+                ])))  # fmt: skip
     ends = np.concatenate(found).astype(np.float64)
     return ends.min(axis=0), ends.max(axis=0)
 

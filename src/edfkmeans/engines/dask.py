@@ -41,7 +41,11 @@ class DaskRows(Rows):
 
     @property
     def n_samples(self) -> int:
-        return sum(self.chunks.sizes) if self.weighing is None else self.weighing.total
+        return self.n_rows if self.weighing is None else self.weighing.total
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.chunks.sizes)
 
     @property
     def weights(self) -> Any:
@@ -124,18 +128,24 @@ def _weigh(chunks: Chunks, sample_weight: Any) -> tuple[Weighing | None, Any]:
     """Give chunks their weights; returns what these mean, and what weighs before every chunk."""
     if sample_weight is None:
         return None, ()
-    weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
-    if weights.dtype.kind not in "biuf":
-        raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")
-    own = Chunks(weights.astype(np.float64)[:, None], chunks.progress)
+    weights = weights_of(chunks, sample_weight)
+    own = Chunks(weights[:, None], chunks.progress)
     firsts = np.concatenate([[0], np.cumsum(chunks.sizes)])[:-1]
     tallies = own.collect(_tally, firsts.tolist(), "weighing")
     weighing = Weighing.of(reduce(add, tallies))
     if weighing is None:
         return None, ()
-    chunks.weights = weights.astype(np.float64) * weighing.scale
+    chunks.weights = weights * weighing.scale
     totals = [tally.total * weighing.scale for tally in tallies]
     return weighing, np.concatenate([[0.0], np.cumsum(totals)])[:-1]
+
+
+def weights_of(chunks: Chunks, sample_weight: Any) -> Any:
+    """Return weights as a dask array of floats, in the chunks of the rows."""
+    weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
+    if weights.dtype.kind not in "biuf":
+        raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")
+    return weights.astype(np.float64)
 
 
 def map_rows(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from edfkmeans.engines._dask_chunks import Chunks, apply
-from edfkmeans.engines.dask import write_labels
+from edfkmeans.engines.dask import weights_of, write_labels
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.moments import Moments, Scaled, to_scale
-from edfkmeans.rows.units import Values
+from edfkmeans.rows.units import Floats, Values
 
 __all__ = ["Scaled", "connected", "open_lazily", "scaled", "write_labels"]
 
@@ -79,7 +79,9 @@ def connected(address: str | None, timeout: float = 10.0) -> Iterator[None]:
         yield
 
 
-def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled:
+def scaled(
+    X: Any, scale: str = "standard", *, sample_weight: Any = None, progress: bool = False
+) -> Scaled:
     """Give every column of a dask array or data frame mean 0 and standard deviation 1.
 
     Parameters
@@ -87,6 +89,8 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
     X : dask array or data frame
     scale : {"standard", "none"}
         "none" leaves the columns as they are.
+    sample_weight : array-like or dask array of shape (n_samples,), optional
+        See `fit_path`.
     progress : bool
         Show a progress bar.
 
@@ -107,6 +111,8 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
     array, columns = chunks.array, list(chunks.columns)
     if scale == "none":
         return Scaled(array, columns, np.zeros(len(columns)), np.ones(len(columns)))
+    if sample_weight is not None:
+        chunks.weights = weights_of(chunks, sample_weight)
     offset, spread = chunks.add_up(_moments, None, title="scaling").scale()
     array = apply(array, to_scale, offset, spread, dtype=array.dtype, n_columns=len(columns))
     return Scaled(array, columns, offset, spread)
@@ -115,5 +121,5 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
 # What runs inside a task.
 
 
-def _moments(rows: Values, common: None) -> Moments:
-    return Moments.of(rows)
+def _moments(rows: Values, common: None, weights: Floats | None = None) -> Moments:
+    return Moments.of(rows, weights)

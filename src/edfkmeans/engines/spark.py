@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from edfkmeans.engines import _spark_partitions as partitions
-from edfkmeans.engines._spark_draws import Census, Draw, Recipe, salt_of
+from edfkmeans.engines._spark_draws import Census, Draw, Recipe, salt_of, unit_of
 from edfkmeans.engines._spark_partitions import Chunk
-from edfkmeans.engines._spark_tables import Table, address, collected, quoted, table_of
+from edfkmeans.engines._spark_tables import Table, address, collected, plain, quoted, table_of
 from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.rows import look
 from edfkmeans.rows.assignments import Column
@@ -26,7 +26,7 @@ from edfkmeans.rows.directions import unit_rows
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values, widened
-from edfkmeans.rows.weights import refuse_weights
+from edfkmeans.rows.weights import Tally, Weighing
 
 __all__ = ["SparkColumn", "SparkRows", "Table", "header", "map_rows", "open_rows", "write_labels"]
 
@@ -60,10 +60,12 @@ class SparkColumn:
     @property
     def frame(self) -> Any:
         """A DataFrame of Spark: the ids and the numbers; without ids, X and the numbers."""
-        table = self.table
+        return self.beside(self.table.names if self.table.id is None else [self.table.id])
+
+    def beside(self, kept: list[str]) -> Any:
+        """Return a DataFrame of Spark: the first columns of the table, by name, and the numbers."""
+        table, names = self.table, self.names
         rows = table.rows
-        kept = table.names if table.id is None else [table.id]
-        names = self.names
         clash = [name for name in kept if name in names]
         if clash:
             raise ValueError(
@@ -76,7 +78,8 @@ class SparkColumn:
                 *(spark_types.StructField(name, kind) for name in own),
             ]
         )
-        work = partial(partitions.columns, table.reader, self.work, self.dtype, own)
+        first = plain(table.names)[: len(kept)]
+        work = partial(partitions.columns, table.reader, self.work, self.dtype, first, own)
         return rows.mapInArrow(work, schema).toDF(*kept, *names)
 
     @property
@@ -99,6 +102,10 @@ class SparkColumn:
         found = found[:, 0] if self._n_columns is None else found
         return found if dtype is None else found.astype(dtype)
 
+    def sum(self) -> float:
+        """Add the numbers up, those of a row that stands for several as often."""
+        return float(reduce(add, self.table.results(partial(_total, self.work), "adding up")))
+
     def __repr__(self) -> str:
         return f"SparkColumn(dtype={self.dtype}, computed when asked for; its DataFrame is .frame)"
 
@@ -116,11 +123,20 @@ class SparkRows(Rows):
     """Ids of the rows in the sample."""
     values: Values
     """The sample, in the units of all rows."""
+    weighing: Weighing | None = None
     place = "in Spark"
 
     @property
     def n_samples(self) -> int:
+        return self.n_rows if self.weighing is None else self.weighing.total
+
+    @property
+    def n_rows(self) -> int:
         return self.recipe.n_rows
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        return self.weighing is None or self.weighing.whole
 
     @property
     def sample(self) -> Sample:
@@ -138,7 +154,7 @@ class SparkRows(Rows):
         return SparkColumn(self.table, work, dtype, None)
 
     def total(self, column: SparkColumn, title: str = "adding up") -> float:
-        return float(reduce(add, column.table.results(partial(_total, column.work), title)))
+        return column.sum()
 
     def labelled(self, **labels: Any) -> tuple[Rows, list[tuple[Assignment, int]]]:
         table = self.table
@@ -152,10 +168,10 @@ class SparkRows(Rows):
             found.append((Column(number), k))
         table = replace(table, frame=frame, beside=tuple(names))
         n = sum(table.results(_count, "joining labels"))
-        if n != self.n_samples:
+        if n != self.n_rows:
             raise ValueError(
                 f"{' and '.join(labels)} give {n} rows when joined to X by {table.id!r}, but X has "
-                f"{self.n_samples}. Give one label for each id."
+                f"{self.n_rows}. Give one label for each id."
             )
         return replace(self, table=table), found
 
@@ -163,7 +179,7 @@ class SparkRows(Rows):
         self._id("labels")
         assert self.ids is not None
         if not _is_lazy(labels):
-            codes = encode_labels(labels, self.n_samples, "labels")
+            codes = encode_labels(labels, self.n_rows, "labels")
             return codes[self._all_ids().get_indexer(self.ids)]
         frame = self._pairs(labels, "labels")
         work = partial(partitions.with_ids, pa.array(self.ids))
@@ -219,7 +235,7 @@ class SparkRows(Rows):
         """Return a DataFrame of ids and labels 0 .. k-1, and k."""
         id = self._id(name)
         if not _is_lazy(labels):
-            codes = encode_labels(labels, self.n_samples, name)
+            codes = encode_labels(labels, self.n_rows, name)
             table = pa.table({id: pa.array(self._all_ids()), own: codes})
             return self.table.frame.sparkSession.createDataFrame(table), int(codes.max()) + 1
         frame = self._pairs(labels, name)
@@ -242,20 +258,36 @@ def open_rows(
     together: bool = False,
 ) -> SparkRows:
     """Look at every row, and draw a sample; how many work on it is up to Spark."""
-    refuse_weights(sample_weight, "rows in Spark")
-    table = table_of(X, progress)
+    if sample_weight is not None:
+        raise TypeError(
+            "sample_weight: rows in Spark have no order that weights could be in. Name the column "
+            "that holds them: Table(X, weight=...)."
+        )
+    table, weighing = _weigh(table_of(X, progress))
     salt = salt_of(seed)
-    found = table.results(partial(_census, salt), "reading")
+    found = table.results(partial(_census, salt, unit_of(weighing)), "reading")
     census: Census | None = reduce(add, found) if found else None
-    check_rows(0 if census is None else census.count)
+    check_rows(0 if census is None else census.n_rows if weighing is None else weighing.n_rows)
     assert census is not None
     names = table.columns
     if census.look.bad is not None:
         census.look.taken(names)
-    recipe = census.recipe(look.SAMPLE, salt)
+    recipe = census.recipe(look.SAMPLE, salt, weighing)
     rows, ids = _drawn(table, recipe)
     values, units = replace(census.look, sample=[rows]).taken(names)
-    return SparkRows(table, units, seed, recipe, ids, widened(values))
+    return SparkRows(table, units, seed, recipe, ids, widened(values), weighing)
+
+
+def _weigh(table: Table) -> tuple[Table, Weighing | None]:
+    """Find out what the weights of the rows mean, if they have any; the table then scales them."""
+    if table.weight is None:
+        return table, None
+    tallies = table.results(_tally, "weighing")
+    check_rows(sum(each.positive + each.zero for each in tallies))
+    weighing = Weighing.of(reduce(add, tallies))
+    if weighing is None:  # every row counts once
+        return replace(table, weight=None), None
+    return replace(table, weight_scale=weighing.scale), weighing
 
 
 def _drawn(table: Table, recipe: Recipe) -> tuple[Values, pd.Index | None]:
@@ -273,7 +305,9 @@ def directions(X: Any) -> Table:
     """Return the rows of X scaled to length one, as they are read."""
     table = table_of(X)
     scaled = map_rows(table, unit_rows, dtype=np.float64, n_columns=len(table.columns or ()))
-    return Table(scaled.frame, id=table.id, columns=scaled.names)
+    kept = [name for name in (table.id, table.weight) if name is not None]
+    frame = scaled.beside(kept or table.names)
+    return Table(frame, id=table.id, columns=scaled.names, weight=table.weight)
 
 
 def header(X: Any) -> pd.DataFrame:
@@ -293,21 +327,33 @@ def _is_lazy(labels: Any) -> bool:
 # What runs inside a worker.
 
 
-def _census(salt: int, chunk: Chunk) -> Census:
+def _tally(chunk: Chunk) -> Tally:
+    def where(row: int) -> str:
+        if chunk.ids is not None:
+            return f"row {chunk.ids[row].as_py()!r} (its id)"
+        number = partitions.partition_number()
+        return f"row {row + chunk.start} (counted from 0, in partition {number})"
+
+    assert chunk.weights is not None
+    return Tally.of(chunk.weights, where=where)
+
+
+def _census(salt: int, unit: float, chunk: Chunk) -> Census:
     where = f"in partition {partitions.partition_number()}"
-    return Census.at(chunk.rows, chunk.ids, chunk.start, salt, where)
+    return Census.at(chunk.rows, chunk.ids, chunk.start, salt, where, chunk.weights, unit)
 
 
 def _draw(recipe: Recipe, chunk: Chunk) -> Draw:
-    return recipe.draw(chunk.rows, chunk.ids)
+    return recipe.draw(chunk.rows, chunk.ids, chunk.weights)
 
 
 def _sums(units: Units, tasks: list[Task], chunk: Chunk) -> list[Any]:
-    return chunk_sums(chunk.rows, units, tasks)
+    return chunk_sums(chunk.rows, units, tasks, chunk.weights)
 
 
 def _total(work: Callable[[Values], Any], chunk: Chunk) -> float:
-    return float(np.sum(work(chunk.rows)))
+    column = work(chunk.rows)
+    return float(np.sum(column) if chunk.weights is None else chunk.weights @ column)
 
 
 def _count(chunk: Chunk) -> int:

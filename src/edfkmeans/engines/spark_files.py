@@ -120,6 +120,7 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
     Parameters
     ----------
     X : pyspark.sql.DataFrame or Table
+        With a weight, means and deviations are those of the rows as often as they count.
     scale : {"standard", "none"}
         "none" leaves the columns as they are.
     progress : bool
@@ -135,7 +136,8 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
     if scale == "none":
         return Scaled(table, columns, np.zeros(len(columns)), np.ones(len(columns)))
     found = table.results(_moments, "scaling")
-    check_rows(sum(each.count for each in found))
+    if table.weight is None:  # else `select_k` counts the rows that weigh something
+        check_rows(int(sum(each.count for each in found)))
     offset, spread = reduce(add, found).scale()
     return Scaled(replace(table, scale=(offset, spread)), columns, offset, spread)
 
@@ -144,4 +146,4 @@ def scaled(X: Any, scale: str = "standard", *, progress: bool = False) -> Scaled
 
 
 def _moments(chunk: Chunk) -> Moments:
-    return Moments.of(chunk.rows)
+    return Moments.of(chunk.rows, chunk.weights)

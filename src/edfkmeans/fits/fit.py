@@ -76,7 +76,8 @@ def counted(fit: Fit, rows: Rows) -> Fit:
 def order_by_size(fit: Fit) -> Order:
     """Return the clusters from the largest to the smallest; equal ones by their centres."""
     by_center = tuple(fit.centers.T[::-1])
-    order: Order = np.lexsort((*by_center, -fit.sizes))
+    # Importances that weigh the same may add up to sums with other last digits.
+    order: Order = np.lexsort((*by_center, -np.round(fit.sizes, 6)))
     return order
 
 

@@ -89,7 +89,9 @@ class KMeansPath:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of X in memory, of which each may stand for several."""
+        """Number of rows of X, of which each may stand for several."""
+        if self.kept_rows is not None:
+            return self.kept_rows.n_rows
         return self.n_samples if self.spread is None else len(self.spread.back)
 
     def as_counted(self, column: Any) -> Any:

@@ -104,13 +104,19 @@ class MarginsReference:
 
 def _ranks(rows: Floats) -> Floats:
     """Return the rank of every value in its column, from 1; equal ones share the mean of theirs."""
-    ranks = np.empty(rows.shape)
-    for j, column in enumerate(rows.T):
-        order = np.argsort(column)
-        first = np.flatnonzero(np.diff(column[order], prepend=-np.inf))
-        last = np.append(first[1:], len(column))
-        ranks[order, j] = np.repeat((first + 1 + last) / 2, last - first)
-    return ranks
+    columns = np.ascontiguousarray(rows.T)
+    order = columns.argsort(axis=1)
+    first = runs(np.take_along_axis(columns, order, axis=1))
+    last = columns.shape[1] - 1 - runs(np.take_along_axis(columns, order[:, ::-1], axis=1))[:, ::-1]
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    return np.ascontiguousarray(ranks.T)
+
+
+def runs(ordered: Floats) -> npt.NDArray[np.int64]:
+    """Return for every number of sorted rows where the run of numbers equal to it begins."""
+    begins = np.arange(ordered.shape[1]) * np.diff(ordered, axis=1, prepend=np.nan).astype(bool)
+    return np.maximum.accumulate(begins, axis=1)
 
 
 def some_rows(rows: Rows, most: int, seed: int) -> Floats:

@@ -33,7 +33,7 @@ _FIT = f"{_X}, {_LABELS}, i8[::1], {_CENTERS}, {_SIZES}, f8[:,::1], {_LABELS}, {
 JUDGING: tuple[tuple[Any, str], ...] = (
     (exact_terms, f"({_FIT}, f8, f8[::1])"),
     (climb, f"({_X}, f4[:,::1], f8[:,::1], i8, f8[::1], i4[:,::1])"),
-    (silhouettes, f"({_X}, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
+    (silhouettes, f"({_X}, none, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
     (mean_saddles, f"({_X}, i4[:,::1], f8[::1])"),
     (seen_through, f"({_X}, {_X}, i4[:,::1], i4[:,::1], i8[::1], f8[::1], f8[::1])"),
     (lie_apart, f"({_X}, {_X}, {_LABELS}, f8[::1], f8[::1], f8[::1])"),

@@ -29,25 +29,39 @@ class Scaled:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Count, mean and sum of squares about it, which add up without losing digits (Chan 1979)."""
+    """Count, mean and sum of squares about it, which add up without losing digits (Chan 1979).
 
-    count: int
+    With weights, `count` is their sum.
+    """
+
+    count: float
     mean: Floats
     squares: Floats
     low: Floats
     high: Floats
 
     @classmethod
-    def of(cls, rows: Values) -> "Moments":
-        """Take them from a chunk."""
+    def of(cls, rows: Values, weights: Floats | None = None) -> "Moments":
+        """Take them from a chunk; rows of weight 0 are not there.
+
+        Weights that are none, as those below 0, are left for `select_k` to tell about.
+        """
+        if weights is not None:
+            rows, weights = rows[weights > 0], weights[weights > 0]
         nothing = np.zeros(rows.shape[1])
         if not len(rows):
             return cls(0, nothing, nothing, nothing, nothing)
         with np.errstate(invalid="ignore", over="ignore"):
-            mean = rows.mean(axis=0, dtype=np.float64)
-            squares = ((rows - mean) ** 2).sum(axis=0)
+            if weights is None:
+                count: float = len(rows)
+                mean = rows.mean(axis=0, dtype=np.float64)
+                squares = ((rows - mean) ** 2).sum(axis=0)
+            else:
+                count = float(weights.sum())
+                mean = weights @ rows.astype(np.float64) / count
+                squares = weights @ (rows - mean) ** 2
         low, high = (end(rows, axis=0).astype(np.float64) for end in (np.min, np.max))
-        return cls(len(rows), mean, squares, low, high)
+        return cls(count, mean, squares, low, high)
 
     def __add__(self, other: "Moments") -> "Moments":
         if not (self.count and other.count):
@@ -56,7 +70,7 @@ class Moments:
         with np.errstate(invalid="ignore", over="ignore"):
             step = other.mean - self.mean
             mean = self.mean + step * (other.count / count)
-            between = step**2 * (self.count * other.count / count)
+            between = step**2 * (self.count * (other.count / count))
         return Moments(
             count,
             mean,
@@ -67,7 +81,8 @@ class Moments:
 
     def scale(self) -> tuple[Floats, Floats]:
         """Return what to subtract from every column, and what to divide it by then."""
-        deviation = np.sqrt(self.squares / max(self.count, 1))
+        with np.errstate(invalid="ignore"):
+            deviation = np.sqrt(self.squares / (self.count or 1))
         # NaN and infinity are left for `select_k` to tell about.
         usable = np.isfinite(deviation)
         offset = np.where(usable, self.mean, 0.0)

@@ -5,6 +5,7 @@ compare matters: they are divided by their mean, so that there are as many rows 
 weight 0 are as good as not there. See docs/weights.md for what a weight is in every formula.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,8 @@ class Tally:
         How many are above 0, and how many are not.
     whole : bool
         Whether all are whole numbers.
+    bad : str
+        What is wrong with them, if something is: what tallies may be made far away, and told here.
     """
 
     total: float
@@ -42,22 +45,36 @@ class Tally:
     positive: int
     zero: int
     whole: bool
+    bad: str = ""
 
     @classmethod
-    def of(cls, weights: Floats, first: int = 0) -> "Tally":
-        """Take it from some weights, or say which is none; `first` is the first row's number."""
-        bad = ~((weights >= 0) & (weights < np.inf))
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise ValueError(
-                f"sample_weight is {weights[row]} in row {row + first} (counted from 0), but "
-                "weights are 0 or more, and finite. Leave such rows out, or give them weight 0."
+    def of(
+        cls, weights: Floats, first: int = 0, where: Callable[[int], str] | None = None
+    ) -> "Tally":
+        """Take it from some weights.
+
+        `first` is the first row's number; where rows have no numbers, `where` names one.
+        """
+        wrong, bad = ~((weights >= 0) & (weights < np.inf)), ""
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            place = f"row {row + first} (counted from 0)" if where is None else where(row)
+            bad = (
+                f"sample_weight is {weights[row]} in {place}, but weights are 0 or more, and "
+                "finite. Leave such rows out, or give them weight 0."
             )
+            weights = weights[~wrong]
         count = weights[weights > 0]
         whole = bool((weights == np.floor(weights)).all())
         low, high = float(count.min(initial=np.inf)), float(count.max(initial=0.0))
         zero = len(weights) - len(count)
-        return cls(float(count.sum()), low, high, len(count), zero, whole)
+        return cls(float(count.sum()), low, high, len(count), zero, whole, bad)
+
+    def checked(self) -> "Tally":
+        """Raise an error where something is wrong."""
+        if self.bad:
+            raise ValueError(self.bad)
+        return self
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -67,6 +84,7 @@ class Tally:
             self.positive + other.positive,
             self.zero + other.zero,
             self.whole and other.whole,
+            self.bad or other.bad,
         )
 
 
@@ -94,12 +112,19 @@ class Weighing:
     @classmethod
     def of(cls, tally: Tally) -> "Weighing | None":
         """Tell counts from importances; None where every row counts once."""
+        tally.checked()
         if tally.positive == 0:
             raise ValueError("sample_weight is zero in every row. Give some row a weight above 0.")
         even = tally.low == tally.high
         if even and not tally.zero and (tally.high == 1 or not tally.whole):
             return None
         if not tally.whole:
+            size = tally.low if even else tally.total / tally.positive
+            if size < np.finfo(np.float64).tiny:  # of few digits, and without an inverse
+                raise ValueError(
+                    f"sample_weight is {size:.3g} on average, too little to compute with. Multiply "
+                    "the weights by some number: only how they compare matters."
+                )
             scale = 1 / tally.low if even else tally.positive / tally.total
             return cls(tally.positive, scale, even, tally.positive)
         if tally.total >= _MOST:
@@ -113,6 +138,11 @@ class Weighing:
     def complete(self) -> bool:
         """Whether all copies of all rows are in the sample."""
         return self.whole and self.total <= look.SAMPLE
+
+    @property
+    def each_has_a_copy(self) -> bool:
+        """Whether rows are so few that each is in the sample, however little it weighs."""
+        return self.total > look.SAMPLE and self.n_rows <= _FEW * look.SAMPLE
 
     def copies(self, weights: Floats, before: float = 0.0) -> Numbers:
         """Return some rows, by their numbers and in their order, each as often as it weighs.
@@ -128,7 +158,7 @@ class Weighing:
         # Steps are counted from the first row of all, so that no part changes another.
         ends = np.floor((before + np.cumsum(weights)) / step + 0.5)
         counts = np.diff(ends, prepend=np.floor(before / step + 0.5)).astype(np.int64)
-        if self.total > look.SAMPLE and self.n_rows <= _FEW * look.SAMPLE:
+        if self.each_has_a_copy:
             counts = np.maximum(counts, weights > 0)
         return np.repeat(np.arange(len(weights)), counts)
 
@@ -175,6 +205,8 @@ class Spread:
 
 def check_weights(sample_weight: Any, n: int) -> Floats:
     """Return weights as floats, or raise an error that says what to do."""
+    if np.asarray(sample_weight).dtype.kind == "c":
+        raise ValueError("sample_weight is complex numbers. Give one real number for each row.")
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:
@@ -190,13 +222,4 @@ def check_weight_shape(shape: tuple[int, ...], n: int, name: str = "sample_weigh
     if shape != (n,):
         raise ValueError(
             f"{name} has shape {shape}, but X has {n} rows. Give one weight for each row."
-        )
-
-
-def refuse_weights(sample_weight: Any, where: str) -> None:
-    """Say that an engine knows no weights."""
-    if sample_weight is not None:
-        raise TypeError(
-            f"sample_weight is for rows in memory, of dask and of Arrow, and not for {where}. "
-            "Leave it out, or read the rows."
         )
