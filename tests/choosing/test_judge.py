@@ -52,6 +52,14 @@ def test_one_cluster_and_more_share_what_is_sure(wine):
     assert (confidence.loc[2:] <= 1 - chance + 1e-12).all(axis=None)
 
 
+def test_the_two_numbers_agree_with_each_other(clear, wine):
+    """Agreement is at most 1 within 0.1 of the best, and at most 0.9 elsewhere."""
+    for X in (clear[0], wine):
+        said = select_k(X, random_state=0).confidence
+        assert (said["agreement"] <= 0.9 + 0.1 * said["near"] + 1e-12).all()
+        assert (said["agreement"] >= 0.9 * said["near"] - 1e-12).all()
+
+
 def test_the_table_holds_the_curves_that_people_know(clear):
     X, found = clear
     table = found.table

@@ -71,6 +71,9 @@ def verdict(evidence: Evidence) -> Verdict:
     near, _ = Forest.load("near").of(evidence.curves)
     expected = (1 - chance) * np.clip(agreement, 0.0, 1.0)
     close = (1 - chance) / (1 + np.exp(-near))
+    # Two forests said these. Agreement is at most 1 within 0.1 of the best, and at most 0.9
+    # elsewhere, so that each bounds the other: no one is told "1.00 is expected, likely at 80 %".
+    close = np.clip(close, (expected - 0.9) / 0.1, expected / 0.9)
     expected[0] = close[0] = chance
     index = pd.Index(np.arange(1, len(expected) + 1), name="k")
     weights = _by_group(Forest.load("agreement").names, parts)
