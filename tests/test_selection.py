@@ -413,6 +413,14 @@ def test_words_for_how_likely_and_what_to_do_next(wine):
     assert "k = 2 too, the answer." in replace(found.with_k(3), chosen=2, confidence=None).advice[0]
 
 
+def test_remarks_do_not_hide_that_another_k_is_rated_higher():
+    X = blobs(3, 40, 2)[0]
+    found = select_k(np.column_stack([X, X[:, 0]]), 6, random_state=0)
+    assert found.advice[0].startswith("Read the remarks")
+    assert "Look at" not in found.advice[0]
+    assert found.with_k(6).advice[0].endswith(f"Look at k = {found.k} too, rated higher.")
+
+
 def test_columns_have_their_names(wine):
     frame = pd.DataFrame(wine).rename(columns=lambda j: f"c{j}")
     assert select_k(frame, 4, random_state=0).columns[:2] == ("c0", "c1")

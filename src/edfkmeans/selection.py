@@ -359,10 +359,10 @@ class Selection:
         others = [k for k in self.as_good if k != self.k]
         if set(self.remarks) - {_NO_CLUSTERS}:
             first = "Read the remarks first: what they name can change the answer."
+            if others and self.k not in self.as_good:  # a k of one's own
+                first += f" {self._look_at(others)}"
         elif others:
-            rated = "about as high" if self.k in self.as_good else "higher"
-            why = "the answer" if self.confidence is None else f"rated {rated}"
-            first = f"Look at k = {_listed(tuple(others))} too, {why}."
+            first = self._look_at(others)
         elif self.sureness in (None, "very likely", "likely"):
             first = "No other number of clusters is rated as high: go on with this one."
         else:
@@ -384,6 +384,11 @@ class Selection:
             "Before you act on single rows, set aside those of high ambiguity, which sit between "
             "clusters.",
         )
+
+    def _look_at(self, others: list[int]) -> str:
+        rated = "about as high" if self.k in self.as_good else "higher"
+        why = "the answer" if self.confidence is None else f"rated {rated}"
+        return f"Look at k = {_listed(tuple(others))} too, {why}."
 
     @property
     def remarks(self) -> tuple[str, ...]:

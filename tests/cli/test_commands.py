@@ -655,3 +655,15 @@ def test_names_in_a_locale_without_their_letters(tmp_path):
         cwd=tmp_path, env=os.environ | plain, capture_output=True,
     )  # fmt: skip
     assert json.loads(piped.stdout.decode("ascii"))["columns"] == ["größe", "é", "x"]
+
+
+def test_rows_of_zeros_have_no_direction(tmp_path):
+    X, _ = blobs(3)
+    X[7] = 0
+    file = tmp_path / "zeros.csv"
+    pd.DataFrame(X, columns=list("abc")).to_csv(file, index=False)
+    done = run("select", file, "--metric", "cosine")
+    assert done.exit_code == 2
+    told = " ".join(done.output.split())
+    assert "1 row holds nothing but zeros, which has none: 7" in told
+    assert told.endswith("Leave out such rows and keep them as a group of their own.")

@@ -158,7 +158,12 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "--encode would make a second column 'name=b' of f.csv. Rename one",
         ),
         (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
-        (DATED, {}, "Turn dates \\('t'\\) into days with --dates, or leave them out"),
+        (DATED, {}, "\\('t'\\) into days with --dates, name the rows by --id t, or leave them out"),
+        (  # most rows share their text with another
+            pd.DataFrame({"a": range(90), "t": [f"v{i % 55}" for i in range(90)]}),
+            {},
+            "in row 1\\). Leave them out with --drop t.$",
+        ),
         (DATED, {"encode": True}, "Turn its dates into days with --dates"),
         (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: leave it out with --drop b\\.$"),
         (

@@ -79,6 +79,21 @@ def test_what_cannot_be_weighed(options, said, table):
     assert said in done.output.replace("\n", " ")
 
 
+@pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])
+@pytest.mark.parametrize("weight, said", [("x", "Weights are numbers"), (0, "Name another column")])
+def test_weights_that_are_text_or_all_zero(engine, weight, said, table):
+    if engine != "memory":
+        pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}[engine])
+    pd.read_csv(table).assign(times=weight).to_csv(table, index=False)
+    done = run("select", table, "--weights", "times", "--engine", engine)
+    assert done.exit_code == 2
+    told = " ".join(done.output.split())
+    assert "--weights" in told
+    assert "OneHotEncoder" not in told
+    assert "dtype" not in told
+    assert said in told or (engine == "dask" and "above 0" in told)
+
+
 @pytest.mark.parametrize("engine", ["arrow", "dask"])
 @pytest.mark.parametrize("more", [0, 0.5])
 def test_a_file_that_is_read_part_by_part_has_the_same_answer(engine, more, table, tmp_path):

@@ -89,7 +89,7 @@ def test_zero_rows_are_refused_with_advice():
         lambda: score(X, truth, metric="cosine"),
     ):
         with pytest.raises(
-            ValueError, match=r"2 rows hold nothing but zeros.*3, 7.*Leave them out"
+            ValueError, match=r"2 rows hold nothing but zeros.*3, 7.*Leave out such rows"
         ):
             door()
 

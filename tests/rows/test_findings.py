@@ -5,6 +5,7 @@ import pytest
 
 from conftest import blobs
 from edfkmeans import select_k
+from edfkmeans.cli import remedies as command_line
 from edfkmeans.rows.findings import REMEDIES, findings_of, remarks_of
 from edfkmeans.rows.shapes import skewed_columns
 
@@ -110,6 +111,14 @@ def test_words_name_columns_rows_and_what_to_do():
     assert any("'q' is 'p'. They count twice. Leave 'q' out" in each for each in remarks)
     assert any(each.startswith("'p', 'q' have two values") for each in remarks)
     assert set(REMEDIES) >= {each.kind for each in findings_of(X, names)}
+
+
+@pytest.mark.parametrize("remedies", [REMEDIES, command_line.REMEDIES])
+def test_one_column_alone_is_not_added_up(remedies):
+    assert "Add up" in remedies["few"](["p", "q"])
+    alone = remedies["few"](["p"])
+    assert "Add up" not in alone
+    assert alone[0].isupper()
 
 
 def test_a_column_that_is_nearly_skewed_goes_along_with_those_that_are():

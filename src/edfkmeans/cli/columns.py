@@ -141,6 +141,9 @@ def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str)
         ways.append(f"name the rows by --id {quoted(named)}")
     if dated:
         ways.append(f"turn dates ({some(dated)}) into days with --dates")
+        day = next((name for name in dated if names_rows(frame[name])), None)
+        if named is None and day is not None:  # one row a day
+            ways.append(f"name the rows by --id {quoted(day)}")
     left = "them" if named is None or not others else "the others"
     numbers = [name for name in frame.columns if name not in refused]
     ways.append(_left_out(others or refused, numbers, left))
@@ -200,7 +203,8 @@ def _nearly_names_rows(column: pd.Series) -> bool:
     """Whether most rows have a text of their own: names of which some come more than once."""
     if not _many_values(column) or column.isna().any():
         return False
-    return 2 * column.nunique() > len(column) and names_rows(column.drop_duplicates())
+    shared = column.duplicated(keep=False).mean()
+    return bool(shared < 0.5) and names_rows(column.drop_duplicates())
 
 
 def _looks_dated(column: pd.Series) -> bool:

@@ -20,6 +20,15 @@ def _again(names: list[str]) -> str:
     return f"See whether the answer stays without: {_options('--drop', names)}"
 
 
+def _few(names: list[str]) -> str:
+    if len(names) == 1:
+        return _again(names)
+    return (
+        "Add up columns that ask for the same, or see whether the answer stays without: "
+        f"{_options('--drop', names)}"
+    )
+
+
 def _number(names: list[str]) -> str:
     first, *rest = names
     left_out = f" {_options('--drop', rest)}" if rest else ""
@@ -37,9 +46,6 @@ REMEDIES: Remedies = {
     "rare": _again,
     "constant": lambda names: f"Nothing need be done; {_options('--drop', names)} leaves it out.",
     "two": _again,
-    "few": lambda names: (
-        "Add up columns that ask for the same, or see whether the answer stays without: "
-        f"{_options('--drop', names)}"
-    ),
+    "few": _few,
 }
 """What to do about each kind of finding; an option stands last, to be copied."""

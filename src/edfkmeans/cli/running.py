@@ -137,6 +137,7 @@ def _in_chunks(
     weights: str | None,
 ) -> tuple[Any, Any]:
     from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.cli.weights import check_numbers
     from edfkmeans.engines.dask_files import open_lazily, scaled
 
     frame, weighed = open_lazily(file), None
@@ -144,6 +145,7 @@ def _in_chunks(
         if not hasattr(frame, "columns"):
             stop(f"--weights {weights!r}: {shown(file)} has columns without names.")
         weighed = frame[known_column(frame, weights, "--weights", shown(file))]
+        check_numbers(weighed.dtype, weights, shown(file))
         frame = frame.drop(columns=[weights])
     if columns or drop:
         frame = chosen_columns(frame, columns, drop, None, file)
@@ -189,7 +191,7 @@ def _in_a_stream(
 
     from edfkmeans.cli.columns import chosen_columns, known_column
     from edfkmeans.cli.reading import open_stream
-    from edfkmeans.cli.weights import weights_in
+    from edfkmeans.cli.weights import check_numbers, weights_in
     from edfkmeans.engines.arrow_files import DatasetStream, column_of, scaled
 
     table, told = open_stream(file)
@@ -198,6 +200,7 @@ def _in_a_stream(
     if weights is not None:
         known_column(header, weights, "--weights", shown(file))
         header = header.drop(columns=[weights])
+        check_numbers(pd.ArrowDtype(table.schema.field(weights).type), weights, shown(file))
         column = pd.Series(column_of(table, weights, jobs), name=weights)
         weighed = weights_in(column, scale, None, shown(file), notes)
     used = chosen_columns(header, columns, drop, None, file)
@@ -328,6 +331,7 @@ def told() -> Iterator[None]:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         if not isinstance(error, BadFileError):  # what the library calls X
             text = re.sub(r"^sample_weight\b", "The column of --weights", text)
+            text = re.sub(r", e\.g\. X\[\S+,", "", text)  # code is of no use here
             text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
             text = re.sub(r"^the table", "The table", text)
         stop(text)

@@ -1,5 +1,7 @@
 """The weights of the rows of a file."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -25,6 +27,15 @@ def check_named_once(
             )
 
 
+def check_numbers(kind: Any, weights: str, source: str) -> None:
+    """Refuse a column of weights whose dtype is not one of numbers."""
+    if not pd.api.types.is_numeric_dtype(kind):
+        raise BadFileError(
+            f"--weights {weights!r} of {source} holds values that are no numbers. Weights are "
+            "numbers, 0 or more: correct them, or name another column."
+        )
+
+
 def weights_in(
     column: pd.Series, scale: Scale, missing: Missing | None, source: str, told: list[str]
 ) -> Floats:
@@ -44,7 +55,10 @@ def weights_in(
             "rows weight 0."
         )
     if not weights.any():
-        raise BadFileError(f"--weights {str(column.name)!r} is 0 in every row of {source}.")
+        raise BadFileError(
+            f"--weights {str(column.name)!r} is 0 in every row of {source}. Name another column, "
+            "or leave --weights out."
+        )
     if (weights == np.floor(weights)).all():
         told.append(f"Rows count as often as {str(column.name)!r} says: {weights.sum():,.0f} rows.")
     else:

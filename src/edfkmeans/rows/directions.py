@@ -57,8 +57,10 @@ def check_metric(metric: Any, path: Any) -> Metric:
 def _refuse_zeros(rows: Values) -> None:
     zeros = np.flatnonzero(~rows.any(axis=1))
     named = ", ".join(map(str, zeros[:_NAMED])) + (" ..." if len(zeros) > _NAMED else "")
+    told = "1 row holds" if len(zeros) == 1 else f"{len(zeros)} rows hold"
+    has = "has" if len(zeros) == 1 else "have"
     raise ValueError(
-        f"metric='cosine' compares directions, and {len(zeros)} rows hold nothing but zeros, which "
-        f"have none: {named} (counted from 0). Leave them out, e.g. X[X.any(axis=1)], and keep "
-        "them as a group of their own."
+        f"metric='cosine' compares directions, and {told} nothing but zeros, which {has} none: "
+        f"{named} (counted from 0). Leave out such rows, e.g. X[X.any(axis=1)], and keep them as a "
+        "group of their own."
     )

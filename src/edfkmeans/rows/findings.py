@@ -108,6 +108,13 @@ def _python(words: str) -> Callable[[list[str]], str]:
     return lambda names: words.format(columns=some(names))
 
 
+def _few(names: list[str]) -> str:
+    without = f"eave {some(names)} out of X and see whether the answer stays."
+    return (
+        f"L{without}" if len(names) == 1 else f"Add up columns that ask for the same, or l{without}"
+    )
+
+
 REMEDIES: Remedies = {
     "number": _python("Leave {columns} out of X."),
     "scales": _python(
@@ -127,10 +134,7 @@ REMEDIES: Remedies = {
     "rare": _python("Leave {columns} out of X and see whether the answer stays."),
     "constant": _python("Nothing need be done."),
     "two": _python("Leave {columns} out of X and see whether the answer stays."),
-    "few": _python(
-        "Add up columns that ask for the same, or leave {columns} out of X and see whether the "
-        "answer stays."
-    ),
+    "few": _few,
 }
 """What to do in Python."""
 
