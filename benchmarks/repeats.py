@@ -9,7 +9,7 @@ import argparse
 import time
 
 import numpy as np
-from common import mixture
+from common import mixture, save
 
 from edfkmeans import fit_path, select_k
 from edfkmeans.rows import repeats
@@ -42,10 +42,22 @@ def main():
     kinds = np.concatenate([np.arange(len(few)), rng.integers(0, len(few), given.rows - len(few))])
     many = few[rng.permutation(kinds)]
     print(f"{len(many):,} rows, {len(few):,} different ones, {given.columns} columns")
+    rows = []
     for name, function in (("fit_path", fit_path), ("select_k", select_k)):
         alone, _ = measured(f"{name}, different rows alone", lambda: function(few, n_jobs=1))  # noqa: B023
         held, one = measured(f"{name}, all rows", lambda: function(many, n_jobs=1))  # noqa: B023
         print(f"  {held / alone:.2f} times as long")
+        rows.append(
+            {
+                "what": name,
+                "rows": len(many),
+                "different": len(few),
+                "columns": given.columns,
+                "seconds_different_alone": alone,
+                "seconds_all": held,
+                "times": held / alone,
+            }
+        )
         if given.as_they_are:
             repeats.LEAST = len(many) + 1
             _, other = measured(f"{name}, all rows, as they are", lambda: function(many, n_jobs=1))  # noqa: B023
@@ -53,6 +65,7 @@ def main():
             paths = [getattr(each, "path", each) for each in (one, other)]
             off = np.abs(paths[0].inertia / paths[1].inertia - 1).max()
             print(f"  inertia differs by {off:.1e} at most")
+    save("repeats", rows, "python benchmarks/repeats.py")
 
 
 if __name__ == "__main__":

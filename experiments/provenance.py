@@ -48,6 +48,7 @@ LARGE = "build/large"
 # For every file: the script that makes it, its arguments, and which of those parts it asks for.
 RESULTS = {
     "benchmarks/results/best_known.csv": ("benchmarks/best_known.py", (SETS, BEST), ()),
+    "benchmarks/results/cosine.csv": ("benchmarks/cosine.py", (), ()),
     "benchmarks/results/criteria.csv": ("benchmarks/criteria.py", (), ()),
     "benchmarks/results/dof.csv": ("benchmarks/dof.py", (), ()),
     "benchmarks/results/gpu.csv": ("benchmarks/gpu.py", (), ("cuda",)),
@@ -64,6 +65,8 @@ RESULTS = {
     "benchmarks/results/large_spark.csv": ("benchmarks/large.py", (LARGE, "spark"), ("spark",)),
     "benchmarks/results/memory.csv": ("benchmarks/memory.py", (), ()),
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), ()),
+    "benchmarks/results/repeats.csv": ("benchmarks/repeats.py", (), ()),
+    "benchmarks/results/silhouettes.csv": ("benchmarks/silhouettes.py", (), ()),
     "benchmarks/results/small.csv": ("benchmarks/small.py", (), ("everything",)),
     "benchmarks/results/small_parts.csv": ("benchmarks/small.py", (), ("everything",)),
     "benchmarks/results/wide.csv": ("benchmarks/wide.py", (), ()),
