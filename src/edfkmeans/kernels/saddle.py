@@ -86,7 +86,7 @@ def count_along(X, labels, lines, starts, pairs, first, per_unit, counts):
                 place += X[i, j] * lines[p, j]
             place *= per_unit
             if -1.0 < place < bins:
-                low = int(place + 1.0) - 1
+                low = np.int64(place + 1.0) - 1
                 part = place - low
                 if low >= 0:
                     counts[p, low] += 1.0 - part
