@@ -21,7 +21,7 @@ from edfkmeans.kernels.apart import lie_apart
 from edfkmeans.kernels.climb import climb
 from edfkmeans.kernels.envelope import exact_terms
 from edfkmeans.kernels.jumps import paper_terms
-from edfkmeans.kernels.saddle import mean_saddles, seen_through
+from edfkmeans.kernels.saddle import seen_through
 from edfkmeans.kernels.silhouette import silhouettes
 from edfkmeans.kernels.trees import fall
 from edfkmeans.kernels.unimodal import nearest_unimodal
@@ -33,9 +33,8 @@ _FIT = f"{_X}, {_LABELS}, i8[::1], {_CENTERS}, {_SIZES}, f8[:,::1], {_LABELS}, {
 JUDGING: tuple[tuple[Any, str], ...] = (
     (climb, f"({_X}, f4[:,::1], f8[:,::1], i8, f8[::1], i4[:,::1])"),
     (silhouettes, f"({_X}, none, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
-    (mean_saddles, f"({_X}, i4[:,::1], f8[::1])"),
-    (nearest_unimodal, "(f8[::1], f8[::1], i8[::1])"),
     (seen_through, f"({_X}, {_X}, i4[:,::1], i4[:,::1], i8[::1], f8[::1], f8[::1])"),
+    (nearest_unimodal, "(f8[::1], f8[::1], i8[::1])"),
     (lie_apart, f"({_X}, {_X}, {_LABELS}, f8[::1], f8[::1], f8[::1])"),
     (fall, "(f4[:,::1], i4[::1], i2[::1], f4[::1], i4[::1], i4[::1], f4[::1], f8[::1], f8[:,::1])"),
     (exact_terms, f"({_FIT}, f8, f8[::1])"),
