@@ -656,7 +656,7 @@ def select_k(
         )
     metric = check_metric(metric, path)
     asked = asked_clusterer(clusterer, X, fits, n_init, metric, path)
-    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs, X)
     call_help()
     rows = open_for(path, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)
     columns = column_names(X, len(rows.units.mean))

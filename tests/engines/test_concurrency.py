@@ -59,6 +59,7 @@ def threads_used(n_jobs=None, limits=8, user_api=None):
 
     with (
         mock.patch.object(threads, "ThreadPoolExecutor", Counted),
+        mock.patch.object(threads, "_FEW_NUMBERS", 0),  # X is small, and would have one thread
         mock.patch.object(joblib, "cpu_count", return_value=8),
         threadpool_limits(8),
         threadpool_limits(limits, user_api),

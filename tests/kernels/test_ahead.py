@@ -78,17 +78,17 @@ def test_an_answer_without_help_is_an_answer(started, monkeypatch):
 
 FIRST = """
 from edfkmeans.kernels import ahead
-ahead.JUDGING = [each for each in ahead.JUDGING if each[0] is ahead.mean_saddles]
-ahead.climb = ahead.mean_saddles
+ahead.JUDGING = [each for each in ahead.JUDGING if each[0] is ahead.seen_through]
+ahead.climb = ahead.seen_through
 print(ahead._in_cache())
 ahead.compile_all()
 print(ahead._in_cache())
 """
 SECOND = """
 import numpy as np
-from edfkmeans.kernels.saddle import mean_saddles
+from edfkmeans.kernels.saddle import mean_saddles, seen_through
 mean_saddles(np.arange(6.0).reshape(3, 2), np.array([[0, 0, 0], [0, 0, 1]], np.int32), np.empty(2))
-print(sum(mean_saddles.stats.cache_hits.values()))
+print(sum(seen_through.stats.cache_hits.values()))
 """
 
 

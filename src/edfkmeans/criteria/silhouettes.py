@@ -185,12 +185,12 @@ def silhouettes_of(
     work.pool.map(block, range(0, len(looked), _BLOCK))
     result = []
     for m, k in enumerate(ks):
-        inside = slots[:, m] < starts[-1]
-        own = slots[inside, m] - starts[m]
-        sums = np.bincount(own, weights=found[m][inside], minlength=k)
+        rows_in: Any = slots[:, m] < starts[-1] if samples else slice(None)
+        own = slots[rows_in, m] - starts[m]
+        sums = np.bincount(own, weights=found[m][rows_in], minlength=k)
         per_cluster = sums / np.maximum(sizes[starts[m] : starts[m + 1]], 1)  # some may be empty
         mean = float(picked[m][0] @ per_cluster / n) if samples else float(found[m].mean())
-        n_sampled = int(inside.sum()) if samples else None
+        n_sampled = int(rows_in.sum()) if samples else None
         result.append(_Looked(looked, found[m], per_cluster, mean, n_sampled))
     return result
 

@@ -309,7 +309,10 @@ class _Chain:
                 self.values, self.weights, rows[choice], k, self.labels, self.own, self.enter,
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
-            return np.vstack([base.centers, points[choice]]), np.append(base.sizes, taken)
+            centers, sizes = np.empty((k + 1, points.shape[1])), np.empty(k + 1, base.sizes.dtype)
+            centers[:k], centers[k] = base.centers, points[choice]
+            sizes[:k], sizes[k] = base.sizes, taken
+            return centers, sizes
 
         return self._try([partial(put, choice) for choice in tried.values()])
 
@@ -326,7 +329,7 @@ class _Chain:
                 trial.labels, trial.upper, trial.lower,
             )  # fmt: skip
             order = np.arange(k - 1)
-            order[order == r] = k - 1
+            order[r : r + 1] = k - 1
             return base.centers[order], base.sizes[order]
 
         least = np.argsort(costs, kind="stable")[:_TRIED]

@@ -112,7 +112,7 @@ def fit_path(
     >>> mixtures
     KMeansPath(k=1..10 and a pilot of 11, n=178, d=13, fits='GaussianMixture')
     """
-    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs)
+    seed, n_jobs = seed_of(random_state), effective_jobs(n_jobs, X)
     check_one_of("metric", metric, METRICS)
     asked = Clusterer.of(clusterer, X, fits, n_init, metric)
     rows = open_for(None, X, seed, n_jobs, progress, metric, engine, sample_weight, asked)

@@ -21,24 +21,25 @@ from edfkmeans.kernels.apart import lie_apart
 from edfkmeans.kernels.climb import climb
 from edfkmeans.kernels.envelope import exact_terms
 from edfkmeans.kernels.jumps import paper_terms
-from edfkmeans.kernels.saddle import mean_saddles, seen_through
+from edfkmeans.kernels.saddle import seen_through
 from edfkmeans.kernels.silhouette import silhouettes
 from edfkmeans.kernels.trees import fall
 from edfkmeans.kernels.unimodal import nearest_unimodal
 
 _X, _CENTERS, _LABELS, _SIZES = "f8[:,::1]", "f8[:,::1]", "i4[::1]", "i8[::1]"
 _FIT = f"{_X}, {_LABELS}, i8[::1], {_CENTERS}, {_SIZES}, f8[:,::1], {_LABELS}, {_CENTERS}, f8"
-# The kernels of judging, and what they are given. The paper's terms are the last: the first process
-# comes to them while the others are being compiled, and does them itself.
+# The kernels of judging, and what they are given, in the order in which the first process comes to
+# them. It begins with the two kinds of terms itself, when it has fits: these are the last here.
+# The look at what lies apart takes longer than the unimodal functions: it is not left for the end,
+# where both processes would come to it.
 JUDGING: tuple[tuple[Any, str], ...] = (
-    (exact_terms, f"({_FIT}, f8, f8[::1])"),
     (climb, f"({_X}, f4[:,::1], f8[:,::1], i8, f8[::1], i4[:,::1])"),
     (silhouettes, f"({_X}, none, i8, i8, i4[:,::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1])"),
-    (mean_saddles, f"({_X}, i4[:,::1], f8[::1])"),
     (seen_through, f"({_X}, {_X}, i4[:,::1], i4[:,::1], i8[::1], f8[::1], f8[::1])"),
     (lie_apart, f"({_X}, {_X}, {_LABELS}, f8[::1], f8[::1], f8[::1])"),
     (nearest_unimodal, "(f8[::1], f8[::1], i8[::1])"),
     (fall, "(f4[:,::1], i4[::1], i2[::1], f4[::1], i4[::1], i4[::1], f4[::1], f8[::1], f8[:,::1])"),
+    (exact_terms, f"({_FIT}, f8, f8[::1])"),
     (paper_terms, f"({_FIT}, f8[::1])"),
 )
 

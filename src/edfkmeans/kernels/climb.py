@@ -53,7 +53,7 @@ def _movers(distances, labels, sizes, leave, enter, movers):
             mine = labels[i] == this
             leave[i] = gain * row[i] if mine else leave[i]
             enter[i] = min(enter[i], np.float32(np.inf) if mine else price * row[i])
-    found = 0
+    found = np.int64(0)  # not a literal: callers would be compiled for a 0 of their own
     for i in range(n):
         movers[found] = i
         found += enter[i] < leave[i]

@@ -1,8 +1,10 @@
 """Valleys: the rows of two clusters, counted along the line between their centres."""
 
+from typing import Any
+
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import inlined, kernel
 from edfkmeans.kernels.counting import rand_index
 from edfkmeans.kernels.lloyd import assign, centroids
 
@@ -86,7 +88,7 @@ def count_along(X, labels, lines, starts, pairs, first, per_unit, counts):
                 place += X[i, j] * lines[p, j]
             place *= per_unit
             if -1.0 < place < bins:
-                low = int(place + 1.0) - 1
+                low = np.int64(place + 1.0) - 1
                 part = place - low
                 if low >= 0:
                     counts[p, low] += 1.0 - part
@@ -158,8 +160,8 @@ def saddle_ratios(X, labels, centers, gaps, highest):
             highest[c] = max(highest[c], ratios[number[c, near[c, m]]])
 
 
-@kernel
-def mean_saddle(X, labels, centers):
+@inlined
+def _mean_saddle(X, labels, centers):
     """Mean saddle ratio over the rows."""
     k = centers.shape[0]
     gaps = np.empty((k, k))
@@ -173,26 +175,32 @@ def mean_saddle(X, labels, centers):
 
 
 @kernel
-def mean_saddles(X, labels_of, means):
-    """Write the mean saddle ratios for k = 2, 3, ..; labels are ``labels_of[k - 1]``."""
-    for k in range(2, labels_of.shape[0] + 1):
-        centers = np.empty((k, X.shape[1]))
-        centroids(X, labels_of[k - 1], centers, np.empty(k, np.int64))
-        means[k - 1] = mean_saddle(X, labels_of[k - 1], centers)
-
-
-@kernel
 def seen_through(X, others, labels_of, others_labels_of, ks, alike, saddles):
     """Look at rows through the fits of others: each goes to the nearest of their centroids.
 
     Writes for every k the adjusted Rand index with the rows' own labels, ``labels_of[k - 1]``, and
-    the mean saddle ratio along the lines of the others, which were not bent to these rows.
+    the mean saddle ratio along the lines of the others, which were not bent to these rows. Without
+    any others, rows are looked at through their own fits: one kernel is compiled for both.
     """
     told = np.empty(X.shape[0], np.int32)
     for m in range(ks.shape[0]):
         k = ks[m]
         centers = np.empty((k, X.shape[1]))
-        centroids(others, others_labels_of[k - 1], centers, np.empty(k, np.int64))
-        assign(X, centers, told)
-        alike[m] = rand_index(told, labels_of[k - 1], k, k)
-        saddles[m] = mean_saddle(X, told, centers)
+        sizes = np.empty(k, np.int64)
+        own = labels_of[k - 1]
+        if others.shape[0] > 0:
+            centroids(others, others_labels_of[k - 1], centers, sizes)
+            assign(X, centers, told)
+            alike[m] = rand_index(told, own, k, k)
+        else:
+            centroids(X, own, centers, sizes)
+            for i in range(X.shape[0]):
+                told[i] = own[i]
+            alike[m] = 1.0
+        saddles[m] = _mean_saddle(X, told, centers)
+
+
+def mean_saddles(X: Any, labels_of: Any, means: Any) -> None:
+    """Write the mean saddle ratios for k = 2, 3, ..; labels are ``labels_of[k - 1]``."""
+    ks = np.arange(2, len(labels_of) + 1)
+    seen_through(X, X[:0], labels_of, labels_of, ks, np.empty(len(ks)), means[1 : len(labels_of)])

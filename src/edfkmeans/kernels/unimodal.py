@@ -44,7 +44,8 @@ def rising(values, weights):
     found = np.empty(n)
     begin = 0
     for pool in range(last + 1):
-        found[begin : ends[pool]] = means[pool]
+        for i in range(begin, ends[pool]):
+            found[i] = means[pool]
         begin = ends[pool]
     return found
 
@@ -74,6 +75,7 @@ def nearest_unimodal(knots, heights, modes):
         for i in range(n + 1):
             distance = max(distance, abs(fitted[i] - heights[i]))
         if distance < least:
-            best[:] = fitted / total
             least = distance
+            for i in range(n + 1):  # an array into a slice would take seconds to compile
+                best[i] = fitted[i] / total
     return best

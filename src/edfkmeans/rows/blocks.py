@@ -5,7 +5,7 @@ numbers as they were read; they are all that a worker of an engine has to call.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,9 +42,10 @@ def chunk_error(number: int, error: BaseException, rows: range | None, source: s
     return failed
 
 
-def row_blocks(n: int) -> list[slice]:
+@lru_cache(maxsize=16)
+def row_blocks(n: int) -> tuple[slice, ...]:
     """Split n rows into blocks that do not depend on who works on them."""
-    return [slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
+    return tuple(slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK))
 
 
 class Room:
