@@ -318,7 +318,7 @@ def main(folder: str, *parts: str) -> None:
     if not parts or asked:
         n = int(asked[0].partition("=")[2] or 10_000_000) if asked else 10_000_000
         rows = [alone(__file__, "engines", folder, n, turn) for turn in ENGINES]
-        save("large_engines", rows, f"{command} engines={n}")
+        save(f"large_engines_{n}", rows, f"{command} engines={n}")
     if not parts or "grow" in parts:
         rows = [alone(__file__, "grow", folder, n) for n in (1_000_000, 10_000_000)]
         rows[1]["times_a_tenth_of_the_rows"] = rows[1]["seconds"] / rows[0]["seconds"]

@@ -54,7 +54,12 @@ RESULTS = {
     "benchmarks/results/gpu.csv": ("benchmarks/gpu.py", (), ("cuda",)),
     "benchmarks/results/growth.csv": ("benchmarks/growth.py", (), ()),
     "benchmarks/results/large.csv": ("benchmarks/large.py", (LARGE, "grow"), ("dask",)),
-    "benchmarks/results/large_engines.csv": (
+    "benchmarks/results/large_engines_1000000.csv": (
+        "benchmarks/large.py",
+        (LARGE, "engines=1000000"),
+        ("arrow", "dask", "spark"),
+    ),
+    "benchmarks/results/large_engines_10000000.csv": (
         "benchmarks/large.py",
         (LARGE, "engines"),
         ("arrow", "dask", "spark"),
