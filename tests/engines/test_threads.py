@@ -109,7 +109,7 @@ def test_number_of_threads(monkeypatch):
     assert threads.effective_jobs(None) == threads.effective_jobs(-1) == 8
     assert threads.effective_jobs(-2) == 7
     assert threads.effective_jobs(-99) == 1
-    small, large = np.empty((1024, 4)), np.empty((1025, 4))
+    small, large = np.empty((625, 4)), np.empty((626, 4))
     assert threads.effective_jobs(None, small) == 1
     assert threads.effective_jobs(3, small) == 3
     assert threads.effective_jobs(None, large) == threads.effective_jobs(None, [[1.0]]) == 8

@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 # Numbers in X: with up to so many, a path and its judging are mostly short steps of Python, and
 # threads wait for each other longer than they save (iris, 150 x 4, takes half as long again with
-# two of them).
-_FEW_NUMBERS = 4096
+# two of them, 400 x 4 a tenth; 800 x 4 gains a quarter).
+_FEW_NUMBERS = 2500
 
 
 def effective_jobs(n_jobs: int | None, X: Any = None) -> int:
