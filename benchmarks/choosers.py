@@ -4,7 +4,7 @@ Run with: python benchmarks/choosers.py [FOLDER]          (resumable)
 
     --only iris wine    some sets only
     --check             only say which choosers can be used
-    --table             only print the table
+    --table             only print the table, and put it into docs/peers.md
 
 FOLDER holds the validation sets: INDEX.csv, and NAME.csv.gz with the columns f0, f1, ... and label.
 By default it is shared/validation beside the checkout. Its columns are used as they are; those of
@@ -59,12 +59,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from common import RESULTS, machine, mixture, provenance
+from common import RESULTS, filled, machine, mixture, provenance
 from whole import whole
 
 ROOT = Path(__file__).parents[1]
 FILE = RESULTS / "choosers.csv"
 NAME = "benchmarks/results/choosers.csv"
+PAGE = ROOT / "docs" / "peers.md"
 SCRIPT = "benchmarks/choosers.py"
 ENVIRONMENT = ROOT / "build" / "choosers-env" / "bin" / "python"
 BESIDE = ROOT.parent / "shared" / "validation"
@@ -410,6 +411,11 @@ def table():
     return "\n".join(lines)
 
 
+def tables():
+    """Return what belongs on the page, by its mark."""
+    return {"choosers": table()}
+
+
 def _regret_cell(judged, chooser, group):
     """Return the mean regret; where sets are missing, ours on the same sets besides."""
     part = judged[judged["group"] == group]
@@ -453,6 +459,7 @@ def main():
         study(asked.folder, asked.only)
     if asked.table or not asked.check:
         print(table())
+        PAGE.write_text(filled(PAGE.read_text(), tables()))
 
 
 def child(arguments):

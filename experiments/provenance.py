@@ -48,6 +48,7 @@ LARGE = "build/large"
 # For every file: the script that makes it, its arguments, and which of those parts it asks for.
 RESULTS = {
     "benchmarks/results/best_known.csv": ("benchmarks/best_known.py", (SETS, BEST), ()),
+    "benchmarks/results/choosers.csv": ("benchmarks/choosers.py", (), ()),
     "benchmarks/results/cosine.csv": ("benchmarks/cosine.py", (), ()),
     "benchmarks/results/criteria.csv": ("benchmarks/criteria.py", (), ()),
     "benchmarks/results/dof.csv": ("benchmarks/dof.py", (), ()),

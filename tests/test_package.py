@@ -94,7 +94,12 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
 
 @pytest.mark.parametrize(
     "folder, script",
-    [("benchmarks", "large"), ("benchmarks", "memory"), ("robustness", "mutation")],
+    [
+        ("benchmarks", "choosers"),
+        ("benchmarks", "large"),
+        ("benchmarks", "memory"),
+        ("robustness", "mutation"),
+    ],
 )
 def test_the_numbers_of_a_page_are_those_of_the_results(folder, script, monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / folder))

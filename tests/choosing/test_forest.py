@@ -61,7 +61,9 @@ def test_trees_add_up():
 
 
 def test_a_number_at_the_threshold_goes_left():
-    values, _ = forest(roots=(0,)).of({"a": [0.5, np.nextafter(np.float32(0.5), 1)], "b": [0, 0]})
+    values, _ = forest(roots=(0,)).of(
+        {"a": [0.5, np.nextafter(np.float32(0.5), np.float32(1))], "b": [0, 0]}
+    )
     np.testing.assert_array_equal(values, [-1.0, 1.5])
 
 
