@@ -32,7 +32,7 @@ def _name(X: Any) -> str:
     module = type(X).__module__
     if module.startswith(f"{__name__}."):  # what an engine has made is its own
         return module.removeprefix(f"{__name__}.").strip("_").partition("_")[0]
-    package = module.partition(".")[0]
+    package = module.partition(".")[0].lstrip("_")  # DuckDB 1.4 and 1.5 are in _duckdb
     for kind in (package, *(f"{package}.{each.__name__}" for each in type(X).__mro__)):
         if kind in _ENGINES:
             return _ENGINES[kind]

@@ -213,8 +213,14 @@ class RelationStream(Stream):
 
 def _reader_of(relation: Any) -> Any:
     """Run the query of a relation; its result is not held."""
-    newer = getattr(type(relation), "to_arrow_reader", None)
-    return newer(relation, _ROWS) if newer else relation.fetch_record_batch(_ROWS)
+    for name in ("to_arrow_reader", "fetch_record_batch"):  # from 1.5 on, and in 1.4
+        reader = getattr(type(relation), name, None)
+        if reader is not None:
+            return reader(relation, _ROWS)
+    raise TypeError(
+        "X is a relation of a DuckDB that cannot hand over rows batch by batch. Upgrade DuckDB to "
+        "1.4 or later, or give X.df() if the rows fit."
+    )
 
 
 @dataclass(frozen=True, eq=False)

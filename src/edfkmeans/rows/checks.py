@@ -33,7 +33,7 @@ def check_rows(n: int, n_min: int = 2, of: str = "rows") -> None:
 
 def check_numeric(X: Any) -> Values:
     """Return X as a C-contiguous matrix of floats, or raise an error that says what to do."""
-    package = type(X).__module__.partition(".")[0]
+    package = type(X).__module__.partition(".")[0].lstrip("_")  # DuckDB 1.4 and 1.5 are in _duckdb
     for kind in (package, *(f"{package}.{each.__name__}" for each in type(X).__mro__)):
         if kind in _TO_MEMORY:
             raise TypeError(
