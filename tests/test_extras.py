@@ -38,11 +38,18 @@ def test_an_extra_that_no_one_spoke_of_ends_the_check(tmp_path):
         of("cli", "quantum")
 
 
+def installed(name):
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def test_the_lock_lacks_nothing_that_its_packages_need():
     """It is installed without resolving, so that what is missing would not be noticed."""
     lock = locked("test")
     here = [n for n, pins in lock.items() if any(m is None or m.evaluate() for _, m in pins)]
-    if any(metadata.version(n) not in {str(version) for version, _ in lock[n]} for n in here):
+    if any(installed(n) not in {str(version) for version, _ in lock[n]} for n in here):
         pytest.skip("other versions are installed than those of the lock")
     asked, seen = [("edfkmeans", frozenset({"dev"}))], set()
     while asked:
