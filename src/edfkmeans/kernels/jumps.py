@@ -26,8 +26,9 @@ g >= 0, ``|delta| >= g / (2 |h|)``. With e = x_ij - mu~_ij the density's argumen
 beyond Z and is at most ``phi(Z) (|J_0| / sigma~ + |e| / sigma~ + Z)``, J_0 being J at delta = 0.
 Z = 12 makes phi(Z) = 2e-32: even 1e9 skipped terms of clusters a million sigma~ apart add less
 than 1e-16 to df >= d. Taken with the largest |h| and |e| of a pair (i, l), the condition skips the
-pair before any coordinate is looked at; rows come in tiles of one cluster, and a tile is skipped
-when all its rows are.
+pair before any coordinate is looked at; then it is asked for every coordinate, in few of which two
+clusters lie far apart. Rows come in tiles of one cluster, and a tile is skipped when all its rows
+are.
 """
 
 import math
@@ -45,6 +46,8 @@ from edfkmeans.kernels.tiles import (
 
 # Standard deviations: what is further from the pilot's mean is skipped.
 _Z = 12.0
+# The same with room for rounding: no coordinate is skipped that has a term.
+_FAR = _Z * (1.0 + 1e-9)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 
@@ -87,6 +90,17 @@ def _exp_minus_half(z2):
     s = s * s
     s = s * s
     return s if z2 <= _Z * _Z else 0.0
+
+
+@inlined
+def _any_reached(x, error, g, mu_c, mu_l, n_c, far):
+    """Tell whether one coordinate can bring any row of a tile near another cluster."""
+    r = (n_c - 1.0) / n_c
+    reached = 0
+    for p in range(TILE):
+        h = (x[p] - mu_l) - r * (x[p] - mu_c)
+        reached += g[p] <= 2.0 * abs(h) * (abs(error[p]) + far)
+    return reached > 0
 
 
 @inlined
@@ -151,9 +165,11 @@ def paper_terms(
             if near == 0:
                 continue
             for j in range(d):
-                _add_terms(
-                    tile[j], error[j], g, centers[c, j], centers[other, j],
-                    n_c, float(sizes[other]), 1.0 / sigma, total,
-                )  # fmt: skip
+                mu_c, mu_l = centers[c, j], centers[other, j]
+                if _any_reached(tile[j], error[j], g, mu_c, mu_l, n_c, _FAR * sigma):
+                    _add_terms(
+                        tile[j], error[j], g, mu_c, mu_l,
+                        n_c, float(sizes[other]), 1.0 / sigma, total,
+                    )  # fmt: skip
         for p in range(count):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma
