@@ -4,10 +4,11 @@ A function gets an iterator of record batches, the rows of one partition, and gi
 back. Nothing here needs a session, and Spark is imported only to ask for a partition's number.
 """
 
+import gc
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,19 @@ def add_up(
         found = pickle.dumps((reduce(together, results, first), None))
     except Exception as error:
         found = pickle.dumps((None, _portable(error)))
+    _keep_what_is_loaded(work.func if isinstance(work, partial) else work)
     yield pa.record_batch({"partition": [partition_number()], "found": [found]})
+
+
+@cache
+def _keep_what_is_loaded(work: Work) -> None:
+    """Leave out of the search for garbage what is there when a kind of work is first done.
+
+    That is numba and the like, for the most part. Spark's workers search after every task, which
+    would take longer than many tasks do.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _portable(error: Exception) -> Exception:
