@@ -481,9 +481,11 @@ def test_quick_fits_step_by_step(enough, d):
 # Silhouettes.
 
 
-def test_silhouettes_of_some_rows_in_several_clusterings():
+@pytest.mark.parametrize(("columns", "width"), [(2, 48), (1, 128), (3, 5), (4, 48), (7, 128)])
+def test_silhouettes_of_some_rows_in_several_clusterings(columns, width):
     rng = np.random.default_rng(0)
-    X = 0.1 * rng.normal(size=(60, 2))
+    X = 0.1 * rng.normal(size=(60, columns))
+    tile = np.empty((columns, width))
     X[10:14] = X[20]  # rows alike
     first = rng.integers(0, 3, 60)
     second = np.concatenate([[0], 1 + np.arange(59) % 2])  # with a lone row
@@ -496,9 +498,9 @@ def test_silhouettes_of_some_rows_in_several_clusterings():
     slots = np.stack([first, 3 + second, np.where(outside, 9, 7 + third)], axis=1)
     sizes = np.bincount(slots.ravel(), minlength=10)
     out = np.full((3, 53), -9.0)
-    silhouette.silhouettes(X, None, 2, 55, slots, starts, sizes, np.empty((2, 48)), out)
+    silhouette.silhouettes(X, None, 2, 55, slots, starts, sizes, tile, out)
     by_products = np.full((3, 53), -9.0)
-    silhouette.silhouettes(X, X @ X.T, 2, 55, slots, starts, sizes, np.empty((2, 48)), by_products)
+    silhouette.silhouettes(X, X @ X.T, 2, 55, slots, starts, sizes, tile, by_products)
     np.testing.assert_allclose(by_products, out, atol=1e-9)
     for m, labels in enumerate((first, second)):
         np.testing.assert_allclose(out[m], naive.silhouettes(X, labels.tolist())[2:55], atol=1e-12)
@@ -506,7 +508,7 @@ def test_silhouettes_of_some_rows_in_several_clusterings():
     np.testing.assert_allclose(out[2, :48], inside[2:], atol=1e-12)
     assert np.isnan(out[2, 48:]).all()
     lone = np.full((3, 1), -9.0)
-    silhouette.silhouettes(X, None, 0, 1, slots, starts, sizes, np.empty((2, 48)), lone)
+    silhouette.silhouettes(X, None, 0, 1, slots, starts, sizes, tile, lone)
     assert lone[1, 0] == 0.0
     alike, where = np.zeros((4, 2)), np.array([[0], [0], [1], [1]])
     none = np.full((1, 4), -9.0)

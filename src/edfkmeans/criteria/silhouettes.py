@@ -15,7 +15,6 @@ from edfkmeans.fits.path import KMeansPath
 from edfkmeans.fits.reference import Reference, quick_fits, some_rows
 from edfkmeans.kernels import silhouette as kernels
 from edfkmeans.kernels.counting import take_shares
-from edfkmeans.kernels.tiles import TILE
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric, count_distinct
 from edfkmeans.rows.labels import Labels, Sizes, encode_labels, without_noise
@@ -28,8 +27,9 @@ MANY_ROWS = 20_000
 SAMPLE = 10_000
 # Rows of every cluster that a sample holds at least, or all there are.
 _LEAST = 30
-# Rows that a thread takes at a time.
-_BLOCK = 16 * TILE
+# Rows that a thread takes at a time, and those of a tile for one clustering and for many: then the
+# sums for all their clusters should stay near the processor.
+_BLOCK, _TILE, _TILE_OF_MANY = 768, 128, 48
 # Rows, up to so many, with more columns than this, have their distances by products of all pairs.
 _PAIRS, _WIDE = 4096, 64
 # Rows of the samples without clusters.
@@ -178,7 +178,7 @@ def silhouettes_of(
         work.pool.check()
         last = min(first + _BLOCK, len(looked))
         part = np.empty((len(ks), last - first))
-        tile = np.empty((values.shape[1], TILE))
+        tile = np.empty((values.shape[1], _TILE if len(ks) == 1 else _TILE_OF_MANY))
         kernels.silhouettes(values, products, first, last, slots, starts, sizes, tile, part)
         found[:, first:last] = part
 

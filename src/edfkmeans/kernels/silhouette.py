@@ -8,31 +8,43 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import kernel
-from edfkmeans.kernels.tiles import TILE, load_tile, tile_distances
 
 # Squared distance over the squares of both rows: below it, products have lost too many digits.
 _NEAR = 1e-6
 
 
 @kernel
-def _distances(X, i, begin, count, tile, products, center, distance):
-    """Write the distances of row i to those of a tile, of products where there are any."""
-    for j in range(center.shape[0]):
-        center[j] = X[i, j]
-    if products is None:
-        tile_distances(tile, center, distance)
-    else:
-        for p in range(tile.shape[1]):
-            row = begin + min(p, count - 1)
-            both = products[i, i] + products[row, row]
-            distance[p] = both - 2.0 * products[row, i]
-            if distance[p] < _NEAR * both:
-                distance[p] = 0.0
-                for j in range(center.shape[0]):
-                    t = X[row, j] - center[j]
-                    distance[p] += t * t
+def _squares(row, tile, out):
+    """``out[p] = |tile[:, p] - row|^2``; loops as long as the tile is wide, see `silhouettes`."""
+    d = row.shape[0]
     for p in range(tile.shape[1]):
-        distance[p] = math.sqrt(distance[p])
+        out[p] = 0.0
+    # Four coordinates at a time: `out` is loaded and stored a quarter as often.
+    for j in range(0, d - 3, 4):
+        c0, c1, c2, c3 = row[j], row[j + 1], row[j + 2], row[j + 3]
+        for p in range(tile.shape[1]):
+            t0, t1 = tile[j, p] - c0, tile[j + 1, p] - c1
+            t2, t3 = tile[j + 2, p] - c2, tile[j + 3, p] - c3
+            out[p] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
+    for j in range(d - d % 4, d):
+        c0 = row[j]
+        for p in range(tile.shape[1]):
+            t0 = tile[j, p] - c0
+            out[p] += t0 * t0
+
+
+@kernel
+def _squares_by_products(X, i, begin, count, products, out):
+    """Write the squared distances of row i to rows ``begin .. begin + count - 1``."""
+    for p in range(out.shape[0]):
+        row = begin + min(p, count - 1)
+        both = products[i, i] + products[row, row]
+        out[p] = both - 2.0 * products[row, i]
+        if out[p] < _NEAR * both:
+            out[p] = 0.0
+            for j in range(X.shape[1]):
+                t = X[row, j] - X[i, j]
+                out[p] += t * t
 
 
 @kernel
@@ -47,26 +59,29 @@ def silhouettes(X, products, first, last, slots, starts, sizes, tile, out):
     take a tenth of the time. Rows near to each other, of which they would lose digits, are looked
     at themselves.
 
-    `tile` is room for (d, TILE) numbers. It comes from outside so that the compiler does not know
-    its width: it would unroll the loops that add up, fail to see that sums and distances are
-    different arrays, and leave the vector units idle (2.4 times slower).
+    `tile` is room for d numbers of so many rows as it is wide. It comes from outside so that the
+    compiler does not know its width: it would unroll the loops that add up, fail to see that sums
+    and distances are different arrays, and leave the vector units idle (2.4 times slower).
     """
     n, d = X.shape
+    width = tile.shape[1]
     clusterings = slots.shape[1]
     nowhere = sizes.shape[0] - 1
-    rows = np.empty(TILE, np.int64)
-    distance = np.empty(TILE)
-    center = np.empty(d)
-    sums = np.empty((sizes.shape[0], TILE))
-    width = tile.shape[1]
-    for begin in range(first, last, TILE):
-        count = min(TILE, last - begin)
-        for p in range(TILE):
-            rows[p] = begin + p
-        load_tile(X, rows, count, tile)
+    distance = np.empty(width)
+    sums = np.empty((sizes.shape[0], width))
+    for begin in range(first, last, width):
+        count = min(width, last - begin)
+        for p in range(width):
+            for j in range(d):
+                tile[j, p] = X[begin + min(p, count - 1), j]
         sums[:] = 0.0
         for i in range(n):
-            _distances(X, i, begin, count, tile, products, center, distance)
+            if products is None:
+                _squares(X[i], tile, distance)
+            else:
+                _squares_by_products(X, i, begin, count, products, distance)
+            for p in range(width):
+                distance[p] = math.sqrt(distance[p])
             for m in range(clusterings):
                 slot = slots[i, m]
                 for p in range(width):
