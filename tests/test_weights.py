@@ -13,6 +13,8 @@ from edfkmeans.engines.memory import open_rows
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.descent import fit_from_centers
 from edfkmeans.fits.fit import fit_of_labels
+from edfkmeans.fits.path import fit_of_copies
+from edfkmeans.fits.starts import drawn_rows
 from edfkmeans.rows import look, repeats
 from edfkmeans.rows.weights import Tally, Weighing
 
@@ -222,6 +224,23 @@ def test_copies_of_large_counts_and_of_importances(monkeypatch):
     assert counts.sum() == 300
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_fits_of_copies_are_those_of_their_rows(whole, monkeypatch):
+    monkeypatch.setattr(look, "SAMPLE", 400)
+    X, labels = blobs(3, n=30, d=2)
+    w = np.random.default_rng(0).integers(5, 90, 90) * (1.0 if whole else 0.37)
+    rows = open_rows(X, 0, 1, False, w)
+    fit = fit_of_labels(rows.held.values, labels.astype(np.int32), 3, rows.held.weights)
+    found = fit_of_copies(rows, fit)
+    copies = rows.sample.values
+    assert len(copies) == (400 if whole else 90)
+    expected = fit_of_labels(copies, labels[rows.spread.copies].astype(np.int32), 3)
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert found.sizes.tolist() == expected.sizes.tolist()
+    same(found.centers, expected.centers)
+    same(found.inertia, expected.inertia)
+
+
 def test_light_clusters_without_copies():
     """A far row of tiny importance has a cluster, but no copy."""
     X, _ = blobs(2, n=30, d=2)
@@ -263,11 +282,46 @@ def test_rows_that_repeat_are_held_once(monkeypatch):
     assert open_rows(rng.normal(size=(500, 2)), 0, 1, False, None, True).spread is None
 
 
-def test_equal_rows_with_zeros_of_both_signs():
-    X = np.tile([[0.0, 1.0], [-0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], (40000, 1))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_equal_rows_are_found(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (repeats.LEAST, 3)).astype(dtype)
+    X[rng.random(X.shape) < 0.5] *= -1  # zeros of both signs
     found = repeats.find_repeats(X)
-    assert found.first.tolist() == [0, 2, 3]
-    assert found.back[:4].tolist() == [0, 0, 1, 2]
+    _, first, back = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    assert found.first.tolist() == first[order].tolist()
+    assert found.back.tolist() == np.argsort(order)[back.ravel()].tolist()
+    assert repeats.find_repeats(X[:-1]) is None
+
+
+def test_rows_that_only_share_a_digest_are_not_put_together(monkeypatch):
+    X = np.tile([[0.0, 1.0], [2.0, 3.0], [5.0, 1.0]], (50000, 1))
+    assert len(repeats.find_repeats(X).first) == 3
+    monkeypatch.setattr(repeats, "_digests", lambda raw: np.zeros(len(raw), np.uint64))
+    assert repeats.find_repeats(X) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([None, "counts", "importances"]))
+def test_rows_are_drawn_once_each(seed, kind):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    own = rng.exponential(size=n).astype(np.float32)
+    own[1:][rng.random(n - 1) < 0.3] = 0
+    weights = {
+        None: None,
+        "counts": rng.integers(1, 9, n) * 1.0,
+        "importances": rng.random(n) + 0.1,
+    }
+    uniforms = np.sort(rng.random(40))
+    found = drawn_rows(own, uniforms, weights[kind])
+    if kind == "counts":  # each copy once, as if they were written down
+        counts = weights[kind].astype(int)
+        whole = drawn_rows(np.repeat(own, counts), uniforms, None)
+        assert found.tolist() == np.repeat(np.arange(n), counts)[whole].tolist()
+    elif kind is None:
+        assert found.tolist() == sorted(set(found.tolist()))
+    assert (own[found] > 0).all()
 
 
 def bring(engine, X):

@@ -206,7 +206,7 @@ def stratified(
     sizes = np.bincount(labels, minlength=k)
     share = np.ceil(sizes * (sample_size / len(labels))).astype(np.int64)
     taken = np.empty(len(labels), np.bool_)
-    take_shares(labels, order, np.maximum(share, _LEAST), taken)
+    take_shares(labels, order, np.minimum(np.maximum(share, _LEAST), sizes), taken)
     return taken
 
 

@@ -353,14 +353,16 @@ def held_path(
 def fit_of_copies(rows: Rows, fit: Fit) -> Fit:
     """Return a fit of rows that stand for several as one of their copies."""
     assert rows.spread is not None
-    labels = fit.labels[rows.spread.copies]
-    values = rows.sample.values
-    if len(values) == rows.n_samples and rows.whole:  # all copies are there
+    copies, values = rows.spread.copies, rows.points[0]
+    labels = fit.labels[copies]
+    if len(copies) == rows.n_samples and rows.whole:  # all copies are there
         return Fit(Known(labels), fit.centers, fit.sizes, fit.inertia)
-    if np.bincount(labels, minlength=fit.k).min() > 0:
-        return fit_of_labels(values, labels.astype(np.int32), fit.k)
+    counts = np.bincount(copies, minlength=len(values)).astype(np.float64)
+    if np.bincount(fit.labels, counts, fit.k).min() > 0:
+        found = fit_of_labels(values, fit.labels, fit.k, counts)
+        return replace(found, assignment=Known(labels), sizes=found.sizes.astype(np.int64))
     # Of a light cluster there may be no copy. A centre without rows takes some on the way down.
-    return fit_from_centers(values, fit.centers, Threads(1))
+    return fit_from_centers(rows.sample.values, fit.centers, Threads(1))
 
 
 def path_of(

@@ -44,16 +44,19 @@ def drawn_rows(
 ) -> npt.NDArray[np.int64]:
     """Draw rows by their squared distance `own`, each once; uniforms are sorted.
 
-    A row that stands for several may be there as often as different ones of them are drawn.
+    A row that stands for several may be there as often as different ones of them are drawn. As
+    uniforms are sorted, rows and copies that are the same are side by side.
     """
-    drawn = np.empty(len(uniforms), np.int64)
+    drawn: Any = np.empty(len(uniforms), np.int64)
     kernels.draw(own, weights, uniforms, drawn)
-    if weights is None:
-        return np.unique(drawn)
-    sums = np.cumsum(weights * own, dtype=np.float64)
-    into = uniforms * sums[-1] - (sums - weights * own)[drawn]
-    copies = np.floor(into / np.maximum(own[drawn], 1e-300))
-    return np.unique(np.stack([drawn, copies], axis=1), axis=0)[:, 0].astype(np.int64)
+    other = np.diff(drawn, prepend=-1) != 0
+    if weights is not None:
+        sums = np.cumsum(weights * own, dtype=np.float64)
+        into = uniforms * sums[-1] - (sums - weights * own)[drawn]
+        copies = np.floor(into / np.maximum(own[drawn], 1e-300))
+        other |= np.diff(copies, prepend=-1) != 0
+    found: npt.NDArray[np.int64] = drawn[other]
+    return found
 
 
 def random_fits(

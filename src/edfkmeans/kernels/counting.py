@@ -8,11 +8,18 @@ from edfkmeans.kernels.compile import kernel
 @kernel
 def take_shares(labels, order, shares, taken):
     """Take rows in a given order until every cluster has its share; `shares` is used up."""
+    taken[:] = False
+    left = 0
+    for c in range(shares.shape[0]):
+        left += shares[c]
     for m in range(order.shape[0]):
+        if left == 0:
+            break
         i = order[m]
         c = labels[i]
         taken[i] = shares[c] > 0
         shares[c] -= taken[i]
+        left -= taken[i]
 
 
 @kernel

@@ -27,10 +27,13 @@ def weigh(X, w, centers, sizes, labels, own, enter, target):
     other_label = np.empty(TILE, np.int64)
     for first in range(0, n, TILE):
         count = min(TILE, n - first)
+        light = False
         for p in range(TILE):
             rows[p] = first + p
             nearest[p] = other[p] = np.inf
             label[p] = other_label[p] = 0
+            if w is not None:
+                light |= w[first + min(p, count - 1)] < 1.0
         load_tile(X, rows, count, tile)
         for c in range(k):
             tile_distances(tile, centers[c], distances[c])
@@ -41,7 +44,7 @@ def weigh(X, w, centers, sizes, labels, own, enter, target):
         for c in range(k):
             weight = sizes[c] / (sizes[c] + 1.0)
             for p in range(TILE):
-                if w is not None:
+                if w is not None and light:
                     weight = sizes[c] / (sizes[c] + min(1.0, w[rows[min(p, count - 1)]]))
                 price = weight * distances[c, p]
                 cheaper = (price < other[p]) & (label[p] != c)

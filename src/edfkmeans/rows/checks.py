@@ -241,6 +241,8 @@ def count_distinct(values: Values, at_most: int) -> int:
     seen: set[bytes] = set()
     for first in range(0, len(values), max(at_most, 1)):
         part: Any = np.add(values[first : first + at_most], 0.0, order="C")  # -0.0 becomes 0.0
+        # Copies of a row are often side by side, and there may be thousands.
+        part = part[np.append(True, (part[1:] != part[:-1]).any(axis=1))]
         text, width = part.tobytes(), part[:1].nbytes
         seen.update(text[at : at + width] for at in range(0, len(text), max(width, 1)))
         if len(seen) >= at_most:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from edfkmeans.kernels import repeats as kernels
 from edfkmeans.rows.units import Values
 from edfkmeans.rows.weights import Numbers
 
@@ -39,25 +40,21 @@ def find_repeats(raw: Values) -> Repeats | None:
     n = len(raw)
     if n < LEAST:
         return None
-    glance = _digests(raw[:: -(-n // _GLANCE)])
+    some: Any = np.ascontiguousarray(raw[:: -(-n // _GLANCE)])
+    glance = _digests(some)
     if len(np.unique(glance)) > (1 - _SOME) * len(glance):
         return None
     back, kinds = pd.factorize(_digests(raw))
     if len(kinds) > _FEW * n:
         return None
-    first = np.full(len(kinds), n)
-    np.minimum.at(first, back, np.arange(n))
+    # Kinds have their numbers in the order in which they come.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(back), prepend=-1))
     # Two rows may share a digest and not be equal; it is rare enough that all are held then.
-    return Repeats(first, back) if (raw[first][back] == raw).all() else None
+    return Repeats(first, back) if kernels.are_repeats(raw, first, back) else None
 
 
 def _digests(raw: Values) -> npt.NDArray[np.uint64]:
     """Return a number for every row, the same for equal rows."""
-    plain: Any = np.add(raw, 0, dtype=raw.dtype, order="C")  # turns -0.0 into 0.0
-    bits = plain.view(f"u{raw.dtype.itemsize}").astype(np.uint64)
-    digest = np.zeros(len(raw), np.uint64)
-    for column in bits.T:
-        digest ^= column
-        digest *= np.uint64(0x9E3779B97F4A7C15)
-        digest ^= digest >> np.uint64(29)
-    return digest
+    out = np.empty(len(raw), np.uint64)
+    kernels.digests(raw, raw.view(f"u{raw.dtype.itemsize}"), out)
+    return out
