@@ -1,6 +1,7 @@
 """Weights: whole ones are repeats, equal importances nothing; every engine; repeats held once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -445,10 +446,47 @@ def test_weights_and_directions_go_together():
     "weights, said",
     [
         (5e-324 * np.arange(1, 31), "too little to compute with"),
+        (np.full(30, 1e308), "by their largest"),
         (np.full(30, 1j), "complex numbers"),
+        (np.ma.masked_array(np.ones(30), np.arange(30) == 3), "1 values masked"),
+        (np.full(30, "2020-01-01", "M8[D]"), "dates"),
+        (np.ones(30, "m8[D]"), "durations"),
+        (np.zeros(30, [("a", float)]), "records"),
+        ([None, *np.ones(29)], "is nan in row 0"),
+        (2.0, r"has shape \(\)"),
+        (1e7 ** np.arange(30.0) + 0.5, "X, with rows as often as they weigh, has [123] distinct"),
     ],
 )
 def test_weights_that_cannot_be_computed_with_are_refused(weights, said):
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ValueError, match=said):
         select_k(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("engine", ["dask", "arrow"])
+def test_masked_weights_are_refused_elsewhere(engine):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    weights = np.ma.masked_array(np.ones(60), np.arange(60) < 2)
+    with pytest.raises(ValueError, match="2 values masked"):
+        fit_path(bring(engine, X), 3, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list,
+        lambda w: pd.Series(w, index=np.arange(len(w))[::-1]),
+        lambda w: pd.Series(w, dtype="Int64"),
+        lambda w: w.astype(np.uint8),
+        lambda w: w.astype(object),
+        lambda w: np.ma.masked_array(w, False),
+        lambda w: pytest.importorskip("pyarrow").chunked_array([w[:7], w[7:]]),
+        lambda w: pytest.importorskip("dask.array").from_array(w, chunks=7),
+    ],
+)
+def test_weights_of_many_kinds_are_taken_by_their_order(kind):
+    X, _ = blobs(3, n=20)
+    w = np.random.default_rng(0).integers(0, 4, 60)
+    found, expected = (fit_path(X, 4, sample_weight=each, random_state=0) for each in (kind(w), w))
+    np.testing.assert_array_equal(found.inertia, expected.inertia)
+    np.testing.assert_array_equal(found.labels(3), expected.labels(3))

@@ -22,7 +22,7 @@ from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Floats, Units, Values, widened
-from edfkmeans.rows.weights import Tally, Weighing, check_weight_shape
+from edfkmeans.rows.weights import Tally, Weighing, check_weight_shape, refuse_masked
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +142,7 @@ def _weigh(chunks: Chunks, sample_weight: Any) -> tuple[Weighing | None, Any]:
 
 def weights_of(chunks: Chunks, sample_weight: Any) -> Any:
     """Return weights as a dask array of floats, in the chunks of the rows."""
+    refuse_masked(sample_weight)
     weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
     if weights.dtype.kind not in "biuf":
         raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")

@@ -84,7 +84,9 @@ class Rows(ABC):
     def looked_at(self) -> str:
         """What `sample` holds, in words."""
         size = len(self.sample.values)
-        return "X" if size == self.n_samples else f"a sample of {size:,} rows"
+        if size == self.n_samples:
+            return "X" if self.whole else "X, with rows as often as they weigh,"
+        return f"a sample of {size:,} rows"
 
     @abstractmethod
     def sums(self, tasks: Sequence[Task], title: str = "a pass over the rows") -> list[Any]:

@@ -17,6 +17,8 @@ from edfkmeans.rows.units import Floats
 
 Numbers = npt.NDArray[np.int64]
 
+# What numpy turns into numbers that are none.
+_NO_WEIGHTS = {"c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
 # Counts add up to less than this, so that a float holds every whole number up to their sum.
 _MOST = 2.0**53
 # Part of a sample: no more rows than this have a copy each, however little they weigh.
@@ -68,7 +70,9 @@ class Tally:
         whole = bool((weights == np.floor(weights)).all())
         low, high = float(count.min(initial=np.inf)), float(count.max(initial=0.0))
         zero = len(weights) - len(count)
-        return cls(float(count.sum()), low, high, len(count), zero, whole, bad)
+        with np.errstate(over="ignore"):  # a sum that is too large is told about
+            total = float(count.sum())
+        return cls(total, low, high, len(count), zero, whole, bad)
 
     def checked(self) -> "Tally":
         """Raise an error where something is wrong."""
@@ -130,7 +134,8 @@ class Weighing:
         if tally.total >= _MOST:
             raise ValueError(
                 f"sample_weight adds up to {tally.total:.3g}; counts must stay below {_MOST:.3g}. "
-                "Divide the weights by their mean: they count as importances then."
+                f"Divide the weights by their {'mean' if np.isfinite(tally.total) else 'largest'}: "
+                "they count as importances then."
             )
         return cls(int(tally.total), 1.0, True, tally.positive)
 
@@ -205,8 +210,12 @@ class Spread:
 
 def check_weights(sample_weight: Any, n: int) -> Floats:
     """Return weights as floats, or raise an error that says what to do."""
-    if np.asarray(sample_weight).dtype.kind == "c":
-        raise ValueError("sample_weight is complex numbers. Give one real number for each row.")
+    refuse_masked(sample_weight)
+    kind = np.asarray(sample_weight).dtype.kind
+    if kind in _NO_WEIGHTS:
+        raise ValueError(
+            f"sample_weight is {_NO_WEIGHTS[kind]}. Give one real number for each row."
+        )
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:
@@ -215,6 +224,15 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
         ) from None
     check_weight_shape(weights.shape, n)
     return weights
+
+
+def refuse_masked(sample_weight: Any) -> None:
+    """Refuse weights of which some are masked: what is under a mask says nothing."""
+    if np.ma.is_masked(sample_weight):
+        masked = int(np.ma.getmaskarray(sample_weight).sum())
+        raise ValueError(
+            f"sample_weight has {masked} values masked. Leave such rows out, or give them weight 0."
+        )
 
 
 def check_weight_shape(shape: tuple[int, ...], n: int, name: str = "sample_weight") -> None:
