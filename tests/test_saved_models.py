@@ -47,7 +47,7 @@ def test_columns_that_do_not_match_are_refused(found):
         (frame[["a", "b", "c", "b"]], "X has several columns 'b'; the model needs one"),
         (frame.assign(b="text"), "'b' holds what is not a number, such as 'text'"),
         (frame.to_numpy()[:, :2], "X has 2 columns without names, and the model needs 'a', 'b'"),
-        (frame.assign(b=np.nan), "90 rows have missing or infinite values in 'b'"),
+        (frame.assign(b=np.nan), "Missing or infinite values in 90 rows, in 'b'"),
         (frame.assign(b=-1.0), "'b' holds negative values"),
     ):
         with pytest.raises(ValueError, match=message):

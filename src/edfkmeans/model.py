@@ -13,7 +13,7 @@ import pandas as pd
 
 from edfkmeans._atomic import atomic_write
 from edfkmeans._choices import METRICS, Metric
-from edfkmeans.rows.arguments import check_one_of, some
+from edfkmeans.rows.arguments import check_one_of, counted, some
 from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.checks import check_numeric
 from edfkmeans.rows.directions import in_metric
@@ -175,7 +175,7 @@ class Model:
         if bad.any():
             named = zip(self.columns, bad.any(axis=0).tolist(), strict=True)
             raise ValueError(
-                f"{int(bad.any(axis=1).sum())} rows have missing or infinite values in "
+                f"Missing or infinite values in {counted(int(bad.any(axis=1).sum()), 'row')}, in "
                 f"{some([name for name, there in named if there])}, and the model was made "
                 "without. Fill them or leave those rows out."
             )

@@ -27,7 +27,7 @@ from edfkmeans.kernels.ahead import call_help
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
-from edfkmeans.rows.findings import Finding, findings_of, remarks_of
+from edfkmeans.rows.findings import Finding, findings_of, numbered_row, remarks_of
 from edfkmeans.rows.labels import Labels, size_text
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
@@ -109,6 +109,8 @@ class Selection:
         What is odd about the columns; `remarks` says it in words.
     column_remarks : tuple of str
         These words: what it does to the answer, and what to do about it.
+    row_name : callable
+        What remarks call a row, given its number counted from 0.
     """
 
     k: int
@@ -126,6 +128,7 @@ class Selection:
     columns: tuple[str, ...]
     findings: tuple[Finding, ...]
     column_remarks: tuple[str, ...]
+    row_name: Callable[[int], str] = numbered_row
 
     @property
     def labels(self) -> Labels:
@@ -314,6 +317,17 @@ class Selection:
             ],
         }
 
+    def standing(self, k: int) -> str:
+        """Say what a k is among the others: "chosen", "asked for", "candidate", or nothing.
+
+        Where another k was asked for, the one that was chosen is "the answer".
+        """
+        if k == self.k:
+            return "chosen" if k == self.chosen else "asked for"
+        if k == self.chosen:
+            return "the answer"
+        return "candidate" if any(k == each.k for each in self.candidates) else ""
+
     @property
     def headline(self) -> str:
         """The answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
@@ -463,11 +477,10 @@ class Selection:
         if len(alone) > 1:
             which, them = f"{len(alone)} of the {self.k} clusters are single rows", "them"
         if self.path.kept_rows is None:
-            rows = np.flatnonzero(np.isin(self.path.labels(self.k), alone)) + 1
-            named = ", ".join(map(str, rows[:_NAMED_ROWS].tolist()))
-            named += ", ..." * (rows.size > _NAMED_ROWS)
-            which += f" (number{'s' * (len(alone) > 1)} {named}, counted from 1)"
-        return [f"{which}, far from all others: look at {them}, and choose again without {them}."]
+            rows = np.flatnonzero(np.isin(self.path.labels(self.k), alone)).tolist()
+            named = ", ".join(map(self.row_name, rows[:_NAMED_ROWS]))
+            which += f": {named}{', ...' * (len(rows) > _NAMED_ROWS)}"
+        return [f"{which}, far from all others. Look at {them}, and choose again without {them}."]
 
     def _on_weights(self) -> list[str]:
         """Say of whole weights that they count as rows, where that makes very many of few."""

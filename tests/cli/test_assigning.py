@@ -68,9 +68,9 @@ def test_what_does_not_match_is_refused(table, tmp_path):
         ({"x": "xx"}, "has no column 'x', which the model needs. Did you mean 'xx'?"),
         (frame.assign(plan="c"), "'plan' holds 'c', which is none of its values before"),
         (frame.assign(x="?"), "'x' holds what is not a number, such as '?'"),
-        (frame.fillna({"y": 1.0}).assign(x=0.0), "'x' holds zeros"),
+        (frame.fillna({"y": 1.0}).assign(x=0.0), "'x' holds zeros (0 in row 1), which have"),
         ({"x": "p", "y": "q"}, "has no columns 'x', 'y', which the model needs. It has 'who', 'p'"),
-        (frame, "1 rows have missing or infinite values in 'y'"),
+        (frame, "Missing or infinite values in 1 row, in 'y'"),
         (frame, "or leave those rows out with --missing drop."),
         (frame[:0], "has a header but no rows"),
     ):
@@ -81,7 +81,7 @@ def test_what_does_not_match_is_refused(table, tmp_path):
         assert message in " ".join(done.output.split())
     left = run("assign", model, table, "--missing", "drop")
     assert len(pd.read_csv(io.StringIO(left.stdout))) == 59
-    assert "1 rows with missing values left out." in left.stderr
+    assert "1 row with missing values left out." in left.stderr
     none = run("assign", table, table)
     assert (none.exit_code, "is not a model" in none.output) == (2, True)
 
@@ -118,3 +118,20 @@ def test_a_k_of_ones_own(table, tmp_path):
     over = run("select", table, *OPTIONS, "--k", 500)
     assert over.exit_code == 2
     assert "--k 500 needs at least 501 distinct rows; the table has 60. Lower --k." in over.output
+
+
+def test_remarks_call_rows_as_the_file_does(tmp_path):
+    X, _ = blobs(2, n=30)
+    X[7] = 900
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    frame.loc[2, "c0"] = np.nan
+    frame.insert(0, "who", [f"w{i}" for i in range(60)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    command = ("select", tmp_path / "t.csv", *K_MAX, "--k", "3", "--missing", "drop")
+    named = " ".join(run(*command, "--id", "who").output.split())
+    assert "Cluster 2 is a single row: the row 'w7', far from all others." in named
+    assert "The row 'w7' lies far from all others" in named
+    assert "1 row with missing values left out, 59 kept." in named
+    numbered = " ".join(run(*command, "--drop", "who").output.split())
+    assert "Cluster 2 is a single row: row 8, far from all others." in numbered
+    assert "there is, with the columns as they are: " in numbered

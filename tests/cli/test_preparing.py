@@ -54,6 +54,26 @@ def test_the_index_that_pandas_writes_names_the_rows():
     assert ready(frame).names == ["Unnamed: 0", "x", "y"]
 
 
+def test_a_first_column_that_counts_is_left_out_beside_an_id():
+    frame = FRAME[["name", "x", "y"]].rename_axis("").reset_index(names="Unnamed: 0")
+    for drop in (None, ["Unnamed: 0"]):
+        found = ready(frame, id_column="name", drop=drop)
+        assert (found.names, found.ids.tolist()) == (["x", "y"], list("pqrst"))
+        assert found.notes[0] == "The first column has no name and counts the rows: left out."
+        assert ready(frame.drop(columns="name"), drop=drop).names == ["x", "y"]
+    with pytest.raises(ValueError, match=r"--drop 'Unnamed: 1': f\.csv has no such column"):
+        ready(frame, id_column="name", drop=["Unnamed: 1"])
+    # It may be the id that is asked for, or not count.
+    own = ready(frame, id_column="Unnamed: 0", drop=["name"])
+    assert (own.names, own.ids.tolist()) == (["x", "y"], [0, 1, 2, 3, 4])
+    frame["Unnamed: 0"] = [3, 1, 4, 1, 5]
+    assert ready(frame, id_column="name").names == ["Unnamed: 0", "x", "y"]
+
+
+def test_what_is_dropped_need_not_be_among_what_is_kept():
+    assert ready(columns=["x", "y"], drop=["y", "name"]).names == ["x"]
+
+
 def test_the_names_that_r_writes_name_the_rows():
     frame = FRAME.rename(columns={"name": "Unnamed: 0"})
     found = ready(frame)
@@ -229,6 +249,9 @@ def test_what_is_odd_is_named_with_the_option_that_helps():
     assert [each.rpartition(": ")[2] for each in remarks] == [
         "--id 'my id'", "--log spend", "--drop plan"
     ]  # fmt: skip
+    named = frame.assign(who=[f"w{i}" for i in range(200)])
+    first = ready(named, id_column="who", encode=True, dates=True).remarks[0]
+    assert first.endswith("sets them apart. Leave it out: --drop 'my id'")
     frame = frame.drop(columns="my id")
     remarks = ready(frame, encode=True, dates=True, log=["auto"]).remarks
     assert [each.rpartition(": ")[2] for each in remarks] == ["--drop plan"]

@@ -417,6 +417,9 @@ def test_another_k_knows_its_rows_between_clusters_if_it_has_the_rows(tmp_path, 
     other.to_html(tmp_path / "without.html")
     assert "Not known: with_k(k, X) tells." in told(tmp_path / "without.html")
     other.to_html(tmp_path / "with.html", wine)
-    assert "Not known: with_k" not in told(tmp_path / "with.html")
+    text = told(tmp_path / "with.html")
+    assert "Not known: with_k" not in text
+    assert f"{other.k} (asked for)" in text
+    assert f"{found.k} (the answer)" in text
     asked = f"{other.k} clusters, as asked for (the answer was {found.k}"
     assert asked in told(tmp_path / "with.html")

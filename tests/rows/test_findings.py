@@ -137,6 +137,18 @@ def test_columns_that_go_together_by_nature_are_no_matter():
     assert "near" not in {each.kind for each in findings_of(few)}
 
 
+def test_one_row_far_out_makes_no_columns_alike():
+    X = normal()[:, :2]
+    X[3] = 500, -400
+    assert [(each.kind, each.beside) for each in findings_of(X)] == [("far", (3,))]
+    copied = np.column_stack([X, 7 - 2 * X[:, 0]])
+    (copy,) = (each for each in findings_of(copied) if each.kind == "copy")
+    assert (copy.columns, copy.beside) == ((2,), (0,))
+    copied[:, 2] += normal(1)[:, 0] / 50
+    (near,) = (each for each in findings_of(copied) if each.kind == "near")
+    assert (near.columns, near.beside) == ((2,), (0,))
+
+
 def test_a_few_odd_columns_of_very_many_are_no_matter():
     X = normal(d=60)
     X[:, 5] = ODD["two"]
@@ -157,9 +169,12 @@ def test_the_cluster_of_a_single_row_is_told():
     found = select_k(X, 6, random_state=0).with_k(3, X)
     assert found.path.sizes(3).tolist() == [40, 39, 1]
     assert found.labels[7] == 2
-    assert any("Cluster 2 is a single row (number 8, counted from 1)" in r for r in found.remarks)
+    alone, far = found.remarks
+    assert alone.startswith("Cluster 2 is a single row: row 7 (counted from 0), far from all")
+    assert far.startswith("Row 7 (counted from 0) lies far from all others")
     X[3] = -900
     found = select_k(X, 6, random_state=0).with_k(4, X)
     (told,) = [r for r in found.remarks if "single rows" in r]
-    assert "2 of the 4 clusters are single rows (numbers 4, 8, counted from 1)" in told
-    assert told.endswith("look at them, and choose again without them.")
+    named = "row 3 (counted from 0), row 7 (counted from 0)"
+    assert f"2 of the 4 clusters are single rows: {named}, far from all others." in told
+    assert told.endswith("Look at them, and choose again without them.")

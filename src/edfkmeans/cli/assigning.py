@@ -1,5 +1,6 @@
 """New rows of a file, given to the clusters of a saved model."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -7,9 +8,9 @@ import pandas as pd
 from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.reading import read_file
-from edfkmeans.cli.row_names import row_names
+from edfkmeans.cli.row_names import row_name, row_names
 from edfkmeans.model import Model
-from edfkmeans.rows.arguments import some
+from edfkmeans.rows.arguments import counted, some
 
 
 def assigned(
@@ -31,12 +32,14 @@ def assigned(
     if missing == "drop":
         frame = model.without_gaps(frame)
         if len(frame) < len(ids):
-            told.append(f"{len(ids) - len(frame)} rows with missing values left out.")
+            told.append(f"{counted(len(ids) - len(frame), 'row')} with missing values left out.")
     try:
         found = model.assign(frame)
     except ValueError as error:
         text = str(error).replace("X has", f"{source} has", 1)
         text = text.replace("leave those rows out.", "leave those rows out with --missing drop.")
+        left = ids.loc[frame.index]
+        text = re.sub(r"row (\d+), counted from 0", lambda row: row_name(left, int(row[1])), text)
         raise BadFileError(text) from None
     cluster = label_columns(ids.name)[0]
     columns = {str(ids.name): ids.loc[frame.index], cluster: found["cluster"]}

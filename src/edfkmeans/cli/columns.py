@@ -58,13 +58,12 @@ def chosen_columns(
     source: str,
 ) -> Any:
     """Leave the columns of a data frame, in memory or not, that are asked for."""
+    gone = {known_column(frame, name, "--drop", source) for name in drop or []}
     if columns:
         columns = list(dict.fromkeys(columns))
         frame = frame[[known_column(frame, name, "--columns", source) for name in columns]]
-    gone = [known_column(frame, name, "--drop", source) for name in drop or []]
-    if id_column is not None and id_column in frame:
-        gone.append(id_column)
-    frame = frame.drop(columns=gone)
+    left_out = [name for name in frame.columns if name in gone or name == id_column]
+    frame = frame.drop(columns=left_out)
     if frame.shape[1] == 0:
         raise BadFileError(f"No column of {source} is left to cluster. Name fewer in --drop.")
     return frame

@@ -6,7 +6,7 @@ import pandas as pd
 from edfkmeans._choices import MISSING, Missing
 from edfkmeans.cli.columns import repeated
 from edfkmeans.cli.errors import BadFileError
-from edfkmeans.rows.arguments import check_one_of, some
+from edfkmeans.rows.arguments import check_one_of, counted, some
 from edfkmeans.rows.units import Floats
 
 # Columns that are named with what they miss, and those of a command that is offered, at most.
@@ -56,11 +56,14 @@ def without_gaps(
                 f"{_way_out(frame, sources)} Leave columns out with --drop, or fill them with "
                 "--missing mean."
             )
-        told.append(f"{rows} rows with missing values left out, {len(whole)} kept.")
+        told.append(f"{counted(rows, 'row')} with missing values left out, {len(whole)} kept.")
         return whole, fill
     if (counts == len(frame)).any():
         raise BadFileError(f"{source} has nothing to fill from.{_way_out(frame, sources)}")
-    told.append(f"{int(counts.sum())} missing values in {rows} rows filled by the {missing}.")
+    told.append(
+        f"{counted(int(counts.sum()), 'missing value')} in {counted(rows, 'row')} filled by the "
+        f"{missing}."
+    )
     # In units of a power of two, where the sum of huge values is no infinity.
     exponent = np.frexp(frame.abs().max().to_numpy(np.float64))[1]
     scaled = pd.DataFrame(np.ldexp(frame.to_numpy(np.float64), -exponent))

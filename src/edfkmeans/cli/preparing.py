@@ -10,7 +10,7 @@ from edfkmeans._choices import SCALES, Missing, Scale
 from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
-from edfkmeans.cli.remedies import REMEDIES
+from edfkmeans.cli.remedies import remedies
 from edfkmeans.cli.row_names import row_name, row_names
 from edfkmeans.cli.weights import weights_in
 from edfkmeans.rows.arguments import check_one_of, some
@@ -91,7 +91,10 @@ def prepare(
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
         )
+    columns_before = frame.columns
     frame, ids = row_names(frame, id_column, source, told)
+    # A first column without a name has gone, also where it is to be dropped by name.
+    drop = [name for name in drop or [] if name in frame.columns or name not in columns_before]
     for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
@@ -130,7 +133,13 @@ def prepare(
         kept=kept,
         source=source,
         notes=tuple(told),
-        remarks=remarks_of(findings, names, REMEDIES, lambda row: row_name(ids, row), sources),
+        remarks=remarks_of(
+            findings,
+            names,
+            remedies(rows_named=id_column is not None),
+            lambda row: row_name(ids, row),
+            sources,
+        ),
         weights=weighed,
     )
 

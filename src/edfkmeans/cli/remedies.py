@@ -49,3 +49,10 @@ REMEDIES: Remedies = {
     "few": _few,
 }
 """What to do about each kind of finding; an option stands last, to be copied."""
+
+
+def remedies(rows_named: bool) -> Remedies:
+    """Return what to do; where rows have their names already, another id is left out."""
+    if not rows_named:
+        return REMEDIES
+    return {**REMEDIES, "number": lambda names: f"Leave it out: {_options('--drop', names)}"}

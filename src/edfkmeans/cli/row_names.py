@@ -28,6 +28,10 @@ def row_names(
                 f"{alike} rows share their {id_column!r} with another row: what is written of the "
                 "rows is in the order of the file, and cannot be told apart by that alone."
             )
+        first = frame.columns[0]
+        if first != id_column and _nameless(frame[first]) == "counts":
+            frame = frame.drop(columns=[first])
+            told.append("The first column has no name and counts the rows: left out.")
     else:
         what = _nameless(frame.iloc[:, 0])
         if what is not None:

@@ -255,6 +255,7 @@ def answer(
 ) -> None:
     """Choose, or take the k that is asked for, write what is asked for, and show."""
     from edfkmeans.cli.remedies import REMEDIES
+    from edfkmeans.cli.row_names import row_name
     from edfkmeans.fits.search import DEFAULT_K_MAX
     from edfkmeans.rows.findings import remarks_of
     from edfkmeans.selection import select_k
@@ -284,7 +285,12 @@ def answer(
     if selection.path.metric == "cosine":
         prepared = replace(prepared, notes=(*prepared.notes, *selection.path.notes))
         remarks = selection.column_remarks
-    selection = replace(selection, columns=tuple(prepared.names), column_remarks=remarks)
+    selection = replace(
+        selection,
+        columns=tuple(prepared.names),
+        column_remarks=remarks,
+        row_name=partial(row_name, prepared.ids),
+    )
     with room_told():
         places = outputs.write(selection, prepared, how["random_state"], command_line())
     tell_places(outputs, places)

@@ -1,5 +1,7 @@
 """Results in the terminal: the answer in words, a chart, a table."""
 
+from typing import cast
+
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -8,6 +10,7 @@ from edfkmeans.cli.chart import chart
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
 from edfkmeans.profiles import descriptions
+from edfkmeans.rows.arguments import counted
 from edfkmeans.rows.labels import size_text
 from edfkmeans.selection import Selection
 
@@ -33,11 +36,12 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:
-        console.print(f"Note: {remark}", style="yellow")
+        console.print(f"Remark: {remark}", style="yellow")
     if selection.sureness is not None:
         near = float(selection.table["near"][selection.k])
+        provided = ", with the columns as they are" if selection.column_remarks else ""
         console.print(
-            f"That k = {selection.k} comes near the best there is: {selection.sureness} "
+            f"That k = {selection.k} comes near the best there is{provided}: {selection.sureness} "
             f"({100 * near:.0f} %)."
         )
     if selection.confidence is not None and selection.reasons.get(selection.k):
@@ -50,9 +54,9 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     column, title = "bic", "BIC against k, lower is better"
     if selection.confidence is not None:
         column, title = "agreement", "Expected agreement against k, higher is better"
-    console.print(f"\n{title} (O chosen, o other candidates):\n")
+    console.print(f"\n{title} (O {selection.standing(selection.k)}, o other candidates):\n")
     print(chart(selection.table[column].tolist(), selection.k, others, console.width), end="\n\n")
-    console.print(_table(selection, others))
+    console.print(_table(selection))
     console.print(f"What to do next: {' '.join(selection.advice)}")
 
 
@@ -63,14 +67,9 @@ def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
     for note in prepared.notes:
         console.print(note)
     for remark in prepared.remarks or ():
-        console.print(f"Note: {remark}", style="yellow")
+        console.print(f"Remark: {remark}", style="yellow")
     print(comparison)
     console.print(" ".join(comparison.meaning))
-
-
-def count(number: int, noun: str) -> str:
-    """Put a number and a noun together."""
-    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def _console() -> Console:
@@ -79,14 +78,14 @@ def _console() -> Console:
 
 def _rows(prepared: Prepared) -> str:
     rows, columns = prepared.X.shape
-    return f"{prepared.source}: {count(rows, 'row')}, {count(columns, 'column')}"
+    return f"{prepared.source}: {counted(rows, 'row')}, {counted(columns, 'column')}"
 
 
 def _short(value: float) -> str:
     return f"{value:.1f}" if abs(value) < 1e7 else f"{value:.8g}"
 
 
-def _table(selection: Selection, minima: list[int]) -> RichTable:
+def _table(selection: Selection) -> RichTable:
     shown = [name for name in _SHOWN if name in selection.table]
     titles = ("k", "inertia", "df", "BIC", *(_SHOWN[name] for name in shown))
     table = RichTable(*titles, box=box.SIMPLE_HEAD)
@@ -94,9 +93,8 @@ def _table(selection: Selection, minima: list[int]) -> RichTable:
         column.justify = "right"
     table.add_column("")
     for k, row in selection.table.iterrows():
-        chosen = k == selection.k
-        mark = "chosen" if chosen else "other" if k in minima else ""
+        mark = selection.standing(cast("int", k))
         cells = [f"{k}", f"{row.inertia:.6g}", _short(row.dof), _short(row.bic)]
         cells += ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in shown]
-        table.add_row(*cells, mark, style="bold" if chosen else None)
+        table.add_row(*cells, mark, style="bold" if k == selection.k else None)
     return table

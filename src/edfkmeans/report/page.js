@@ -216,7 +216,7 @@
     $("fewer").disabled = k === 1;
     $("more").disabled = k === last;
     const sizes = data.sizes[k - 1].map((size) => size.toLocaleString("en"));
-    $("said").textContent = `k = ${k}${k === data.k ? " (chosen)" : ""}: ${data.measures.agreement ? `expected agreement ${data.measures.agreement[k - 1].toFixed(2)}; ` : ""}BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
+    $("said").textContent = `k = ${$("k").selectedOptions[0].text}: ${data.measures.agreement ? `expected agreement ${data.measures.agreement[k - 1].toFixed(2)}; ` : ""}BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
     drawCurve();
     drawScatter();
     drawClusters();

@@ -22,3 +22,8 @@ def some(names: list[str], most: int = 5) -> str:
     """Quote the first names of a list, and count the others."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are: 1 row, 2 rows."""
+    return f"{number} {noun}{'s' * (number != 1)}"

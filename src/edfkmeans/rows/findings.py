@@ -239,7 +239,8 @@ def findings_of(
         if len(by.get(each, [])) * _ONE_IN < d:
             by.pop(each, None)
     found = [Finding(kind, tuple(columns)) for kind, columns in by.items()]
-    found += [*_scales(spread), *_far_rows(shapes), *_copies(looked_at, spread)]
+    found += [*_scales(spread), *_far_rows(shapes)]
+    found += _copies(looked_at, _usual_rows(values, shapes, looked_at))
     return tuple(sorted(found, key=lambda each: get_args(Kind).index(each.kind)))
 
 
@@ -263,25 +264,39 @@ def _scales(spread: Floats) -> list[Finding]:
     return [Finding("scales", tuple(order[:count].tolist()), figures=figures)]
 
 
-def _copies(looked_at: Floats, spread: Floats) -> list[Finding]:
-    varying = np.flatnonzero(spread > 0)[:_COMPARED]
+def _usual_rows(values: Values, shapes: Sequence[Shape], looked_at: Floats) -> Floats:
+    """Return rows to look at, without those that are far: one of them makes any columns alike."""
+    far = sorted({row for shape in shapes for row in shape.far})
+    return some_rows(np.delete(values, far, axis=0)) if far else looked_at
+
+
+def _copies(looked_at: Floats, usual: Floats) -> list[Finding]:
     if len(looked_at) < 3:
         return []
-    rows = looked_at[:: -(-len(looked_at) // 2000), varying]
-    deviation = rows.std(axis=0)
-    varying, rows = varying[deviation > 0], rows[:, deviation > 0]
-    scores = (rows - rows.mean(axis=0)) / deviation[deviation > 0]
-    alike = np.triu(np.abs(scores.T @ scores) / len(rows), 1)
-
-    def like(least: float, most: float) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for first, second in zip(*np.nonzero((alike > least) & (alike <= most)), strict=True):
-            found.setdefault(int(varying[second]), int(varying[first]))
-        return found
-
-    copied = like(_COPY, np.inf)
-    near = {j: other for j, other in like(_NEAR, _COPY).items() if j not in copied}
-    if len(near) > _USUAL * len(varying) or len(rows) < _FEW:
-        near = {}
+    alike = _alike(looked_at)
+    copied = _like(alike, _COPY, np.inf)
+    near: dict[int, int] = {}
+    if len(usual) >= _FEW:
+        alike = alike if usual is looked_at else _alike(usual)
+        near = {j: other for j, other in _like(alike, _NEAR, _COPY).items() if j not in copied}
+        if len(near) > _USUAL * np.count_nonzero(alike.diagonal()):
+            near = {}
     kinds: tuple[tuple[Kind, dict[int, int]], ...] = (("copy", copied), ("near", near))
     return [Finding(kind, tuple(each), tuple(each.values())) for kind, each in kinds if each]
+
+
+def _alike(looked_at: Floats) -> Floats:
+    """Return how much the first columns go together, without sign; 0 of those that are constant."""
+    rows = looked_at[:: -(-len(looked_at) // 2000), :_COMPARED]
+    deviation = rows.std(axis=0)
+    scores = (rows - rows.mean(axis=0)) / np.where(deviation > 0, deviation, np.inf)
+    return np.asarray(np.abs(scores.T @ scores) / len(rows))
+
+
+def _like(alike: Floats, least: float, most: float) -> dict[int, int]:
+    """Return the columns that go together with an earlier one so much, and the first of these."""
+    found: dict[int, int] = {}
+    pairs = np.triu((alike > least) & (alike <= most), 1)
+    for first, second in np.argwhere(pairs).tolist():
+        found.setdefault(second, first)
+    return found
