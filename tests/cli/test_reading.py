@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from edfkmeans.cli import layout
-from edfkmeans.cli.reading import BadFileError, read_file
+from edfkmeans.cli.reading import BadFileError, open_stream, read_file
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
 
@@ -66,6 +66,44 @@ def test_header_or_not(tmp_path):
     assert "taken as a row" in notes[0]
     frame, notes = read_file(saved(tmp_path, "a\n1\n2\n"))
     assert (frame.shape, notes) == ((2, 1), ())
+
+
+def test_blanks_around_a_name_are_no_part_of_it(tmp_path):
+    file = saved(tmp_path, '" who ",a ,b,\n007,1.5,4,1\n008,2.5,5,2\nNA,3,6.25,3\n')
+    frame, _ = read_file(file, "who")
+    assert frame.columns.tolist() == ["who", "a", "b", "Unnamed: 3"]
+    assert frame["who"].tolist() == ["007", "008", "NA"]
+    pd.testing.assert_frame_equal(frame[["a", "b"]].astype(float), FRAME)
+
+
+@pytest.mark.parametrize("more", [0, 500])
+def test_text_in_quotation_marks_may_hold_ends_of_lines_and_separators(more, tmp_path):
+    rows = ['"x\ny, z, and, more",1.5,4', '"\n\n",2.5,5', "z,3,6.25"] + more * ['"a\n,b",0,0']
+    file = saved(tmp_path, '"what\nit is",a,b\n' + "\n".join(rows) + "\n")
+    frame, _ = read_file(file)
+    assert frame.columns.tolist() == ["what\nit is", "a", "b"]
+    assert frame.iloc[:3, 0].tolist() == ["x\ny, z, and, more", "\n\n", "z"]
+    pd.testing.assert_frame_equal(frame.iloc[:3, 1:].astype(float), FRAME)
+
+
+def test_a_stream_is_read_wherever_its_beginning_is_cut(tmp_path):
+    """Larger than what is looked at, and than a block of Arrow."""
+    pytest.importorskip("fsspec", reason="needs fsspec")
+    X = np.random.default_rng(0).normal(size=(40_000, 2)).round(4)
+    rows = [f'"größe {a}\n{b}, c",{a},{b}' for a, b in X.tolist()]
+    text = "was,a,b\n" + "\n".join(rows) + "\n"
+    mark = "\ufeff".encode("utf-16-be")
+    ways = {
+        "utf-16": text.encode("utf-16"),
+        "odd": f" {text}".encode("utf-16"),
+        "big-endian": mark + text.encode("utf-16-be"),
+        "cp1252": text.encode("cp1252"),
+        "utf-8": text.encode(),
+    }
+    for way, content in ways.items():
+        table, _ = open_stream(str(saved(tmp_path, content, f"{way}.csv")))
+        assert table.schema.names == ["was", "a", "b"], way
+        np.testing.assert_array_equal(table.to_table().drop(["was"]).to_pandas(), X, way)
 
 
 def test_decimal_comma_is_told(tmp_path):

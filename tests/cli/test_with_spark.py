@@ -44,6 +44,22 @@ def test_spark_gives_the_answer_of_memory(people):
     assert "person 007" in page
 
 
+@pytest.mark.parametrize("name", ["cluster", "Cluster"])  # Spark takes them for the same
+def test_an_id_called_like_our_column_keeps_its_name(people, name):
+    session()
+    file, labels = people / "t.parquet", people / "l.parquet"
+    pd.read_csv(people / "people.csv").rename(columns={"who": name}).to_parquet(file)
+    options = ("--engine", "spark", "--id", name, "--drop", "group", "--k-max", 3)
+    done = run("select", file, *options, "--labels", labels)
+    assert done.exit_code == 0, done.output
+    assert "t.parquet: 120 rows, 3 columns" in flat(done)
+    assert "in the labels our column is 'edfkmeans_cluster'" in flat(done)
+    written = pd.read_parquet(labels)
+    assert list(written.columns) == [name, "edfkmeans_cluster"]
+    assert sorted(written[name]) == [f"person {i:03d}" for i in range(120)]
+    assert written["edfkmeans_cluster"].value_counts().tolist() == [40, 40, 40]
+
+
 def test_what_spark_cannot_do_is_told(people):
     spark = session()
     pd_frame = pd.read_csv(people / "people.csv")

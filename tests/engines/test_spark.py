@@ -221,8 +221,6 @@ def test_what_is_no_table_of_numbers_is_refused():
         Table(frame, columns=["x", "y"])
     with pytest.raises(ValueError, match="X has no columns"):
         Table(frame.select("id"), id="id")
-    with pytest.raises(ValueError, match="X has a column 'cluster'"):
-        fit_path(frame.selectExpr("x", "id as cluster"), 1).labels(1).frame  # noqa: B018
     with pytest.raises(TypeError, match=r"rows in memory. Give X.toPandas\(\) if they fit"):
         score(frame.select("x"), [0, 1])
     with pytest.raises(TypeError, match="must be a DataFrame of Spark"):

@@ -78,6 +78,8 @@ TAKEN = {
     "a lazy frame": pl.DataFrame(X, schema=["a", "b"]).lazy(),
     "sparse": scipy.sparse.csr_array(X),
     "a sparse matrix": scipy.sparse.csc_matrix(X),
+    "sparse columns": pd.DataFrame(X, columns=["a", "b"]).astype(pd.SparseDtype(float)),
+    "sparse columns of zeros": pd.DataFrame(X).astype(pd.SparseDtype(float, 0)),
 }
 
 

@@ -2,7 +2,6 @@
 
 import csv
 from dataclasses import dataclass
-from itertools import islice
 
 from edfkmeans.cli.errors import BadFileError
 
@@ -25,8 +24,8 @@ class Layout:
         What stands between fields; a blank stands for any number of them.
     comma : bool
         Whether numbers have a decimal comma.
-    header : bool
-        Whether the first line holds the names of the columns.
+    header : int
+        How many lines hold the names of the columns: none, one, or more in quotation marks.
     names : list of str
         The names of the columns, found or given.
     notes : tuple of str
@@ -35,14 +34,14 @@ class Layout:
 
     separator: str
     comma: bool
-    header: bool
+    header: int
     names: list[str]
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, content: bytes, source: str) -> "Layout":
         """Look at the first lines of a text in UTF-8."""
-        lines = _first_lines(content)
+        lines, whole = _first_lines(content)
         if not lines:
             raise BadFileError(
                 f"{source} is empty. Give a table with a header and rows of numbers."
@@ -52,17 +51,21 @@ class Layout:
                 f"{source} looks like JSON or a web page, not like a table. Save it as CSV, e.g. "
                 "with pandas.read_json(...).to_csv(...)."
             )
-        separator = _separator(lines)
-        fields = [_split(line, separator) for line in lines]
+        separator = _separator(lines, whole)
+        fields = _split(lines, separator, whole)
         notes = []
         comma = separator != "," and _decimal_comma(fields[1:] or fields)
         counted = len(fields[0]) > 1 and _counts_columns(fields[0])
-        header = counted or not all(_is_number(field, comma) for field in fields[0])
+        header = 0
+        if counted or not all(_is_number(field, comma) for field in fields[0]):
+            header = 1 + sum(field.count("\n") for field in fields[0])
         names = [field.strip() for field in fields[0]]
         if counted:
             notes.append("The first line counts the columns: taken as their names.")
         if header:
             refuse_duplicates(names, source)
+            # As pandas calls them.
+            names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]
         else:
             names = [f"column {j + 1}" for j in range(len(names))]
             notes.append(
@@ -91,22 +94,23 @@ def _refuse_long_lines(fields: list[list[str]], separator: str, source: str) -> 
         )
 
 
-def _first_lines(content: bytes) -> list[str]:
-    """Return the first lines that are not blank."""
+def _first_lines(content: bytes) -> tuple[list[str], bool]:
+    """Return the first lines that are not blank, and whether these are all."""
     end = 0
     for _ in range(2 * _LINES_LOOKED_AT):
         end = content.find(b"\n", end) + 1
         if not end:
             break
-    lines = (content[:end] if end else content).decode().split("\n")
-    return list(islice((line for line in lines if line.strip()), _LINES_LOOKED_AT))
+    text = (content[:end] if end else content).decode()
+    lines = [line for line in text.split("\n") if line.strip()]
+    return lines[:_LINES_LOOKED_AT], not end and len(lines) <= _LINES_LOOKED_AT
 
 
-def _separator(lines: list[str]) -> str:
+def _separator(lines: list[str], whole: bool) -> str:
     """Return what cuts most lines into the same number of fields, and into more than one."""
     best, best_score = ",", 0.0
     for separator in (*_SEPARATORS, " "):
-        counts = [len(_split(line, separator)) for line in lines]
+        counts = [len(fields) for fields in _split(lines, separator, whole)]
         usual = max(set(counts), key=counts.count)
         if usual > 1:
             score = counts.count(usual) / len(counts) * (0.5 if separator == " " else 1)
@@ -115,13 +119,18 @@ def _separator(lines: list[str]) -> str:
     return best
 
 
-def _split(line: str, separator: str) -> list[str]:
+def _split(lines: list[str], separator: str, whole: bool) -> list[list[str]]:
+    """Return the fields of every row; one in quotation marks may go on over several lines."""
     if separator == " ":
-        return line.split()
+        return [line.split() for line in lines]
+    ended = [f"{line}\n" for line in lines]
+    usual = csv.field_size_limit(2**31 - 1)  # pandas knows no limit
     try:
-        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-    except csv.Error:  # a field longer than the reader likes; pandas has no such limit
-        return line.split(separator)
+        rows = list(csv.reader(ended, delimiter=separator, skipinitialspace=True))
+    finally:
+        csv.field_size_limit(usual)
+    # Where more follows, the last row may go on in it.
+    return rows if whole or len(rows) == 1 else rows[:-1]
 
 
 def _decimal_comma(rows: list[list[str]]) -> bool:

@@ -144,7 +144,7 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
     with system.open(files[0], "rb", compression="infer") as stream:
         head = stream.read(_HEAD)
     encoding = _encoding(head)
-    text = _as_utf8(head[: head.rfind(b"\n") + 1] if len(head) == _HEAD else head, place)
+    text = _as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
     start = re.match(rb"\s*\n", text)  # as in `_text`
     blank = text[: start.end()].count(b"\n") if start else 0
     layout = Layout.of(text[start.end() :] if start else text, place)
@@ -174,6 +174,15 @@ def _encoding(head: bytes) -> str:
     except UnicodeDecodeError:
         return "cp1252"
     return "utf8"
+
+
+def _whole_lines(head: bytes, encoding: str) -> bytes:
+    """Leave out the last line of a beginning, which may be cut off anywhere."""
+    if encoding != "utf-16":
+        return head[: head.rfind(b"\n") + 1]
+    # A letter has two bytes, or four, and either may look like the end of a line.
+    text = head[: len(head) // 2 * 2].decode(encoding, errors="replace")
+    return text[: text.rfind("\n") + 1].encode(encoding)
 
 
 def _arrow(content: bytes, kind: str, source: str) -> pd.DataFrame:
@@ -260,7 +269,7 @@ def _text(
                 io.BytesIO(content),
                 index_col=False,
                 header=0 if layout.header else None,
-                names=None if layout.header else layout.names,
+                names=layout.names,
                 decimal="," if layout.comma else ".",
                 skipinitialspace=True,
                 skip_blank_lines=True,

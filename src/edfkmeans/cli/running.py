@@ -103,7 +103,7 @@ def open_table(
         if engine == "dask":
             ready, weighed = _in_chunks(file, columns, drop, scale, weights)
         elif engine == "spark":
-            ready = _in_spark(file, columns, drop, scale, id_column, weights)
+            ready = _in_spark(file, columns, drop, scale, id_column, weights, notes)
         else:
             ready, weighed = _in_a_stream(file, columns, drop, scale, jobs, weights, notes)
     except FileNotFoundError:
@@ -160,11 +160,12 @@ def _in_spark(
     scale: choices.Scale,
     id_column: str | None,
     weights: str | None,
+    notes: list[str],
 ) -> Any:
     import pandas as pd
 
     from edfkmeans.cli.columns import chosen_columns, known_column
-    from edfkmeans.engines.spark_files import Table, open_lazily, scaled, session
+    from edfkmeans.engines.spark_files import Table, free_names, open_lazily, scaled, session
 
     frame = open_lazily(session(), name)
     header = pd.DataFrame(columns=frame.columns)
@@ -175,6 +176,9 @@ def _in_spark(
         header = header.drop(columns=[weights])
     used = chosen_columns(header, columns, drop, id_column, name)
     table = Table(frame, id=id_column, columns=list(used.columns), weight=weights)
+    (ours,) = free_names(table, ["cluster"])
+    if ours != "cluster":
+        notes.append(f"A column is called 'cluster': in the labels our column is {ours!r}.")
     return scaled(table, scale, progress=sys.stderr.isatty())
 
 

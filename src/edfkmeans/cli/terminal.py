@@ -24,7 +24,7 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     """Print the answer and how sure it is, the runners-up, the chart and the table."""
     console = _console()
     console.print(selection.headline, style="bold", end="")
-    console.print(f" ({_rows(prepared)}).")
+    console.print(f" ({_rows(prepared, selection.path.n_rows)}).")
     sizes = ", ".join(size_text(size, "") for size in selection.path.sizes(selection.k))
     console.print(f"Rows in each: {sizes}.")
     # Rows that are elsewhere are not looked at again for this.
@@ -63,7 +63,7 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
 def show_comparison(comparison: Comparison, prepared: Prepared) -> None:
     """Print a line for each criterion."""
     console = _console()
-    console.print(f"{_rows(prepared)}.")
+    console.print(f"{_rows(prepared, len(prepared.X))}.")
     for note in prepared.notes:
         console.print(note)
     for remark in prepared.remarks or ():
@@ -76,9 +76,9 @@ def _console() -> Console:
     return Console(highlight=False, markup=False, soft_wrap=True)
 
 
-def _rows(prepared: Prepared) -> str:
-    rows, columns = prepared.X.shape
-    return f"{prepared.source}: {counted(rows, 'row')}, {counted(columns, 'column')}"
+def _rows(prepared: Prepared, rows: int) -> str:
+    columns = counted(len(prepared.names), "column")
+    return f"{prepared.source}: {counted(rows, 'row')}, {columns}"
 
 
 def _short(value: float) -> str:

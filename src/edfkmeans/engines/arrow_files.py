@@ -139,7 +139,8 @@ def open_lazily(
                 column_names=None if names is None else list(names),
                 skip_rows=skip,
             )
-            parse = pa.csv.ParseOptions(delimiter=separator)
+            # A text in quotation marks may go on over the end of a line, and of a block.
+            parse = pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
             how = _text(system, files[0], read, parse, decimal, gaps)
         return ds.dataset(files, filesystem=system, format=how, partitioning="hive")
     except Exception as error:  # pyarrow has many, for files of any kind, cut off, wrong

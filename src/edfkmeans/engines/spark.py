@@ -28,7 +28,16 @@ from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values, widened
 from edfkmeans.rows.weights import Tally, Weighing
 
-__all__ = ["SparkColumn", "SparkRows", "Table", "header", "map_rows", "open_rows", "write_labels"]
+__all__ = [
+    "SparkColumn",
+    "SparkRows",
+    "Table",
+    "free_names",
+    "header",
+    "map_rows",
+    "open_rows",
+    "write_labels",
+]
 
 _SPARK = {
     "int32": spark_types.IntegerType(),
@@ -66,11 +75,6 @@ class SparkColumn:
         """Return a DataFrame of Spark: the first columns of the table, by name, and the numbers."""
         table, names = self.table, self.names
         rows = table.rows
-        clash = [name for name in kept if name in names]
-        if clash:
-            raise ValueError(
-                f"X has a column {clash[0]!r}, which is what the result is called. Rename it first."
-            )
         own, kind = [f"value{j}" for j in range(len(names))], _SPARK[self.dtype.name]
         schema = spark_types.StructType(
             [
@@ -86,7 +90,8 @@ class SparkColumn:
     def names(self) -> list[str]:
         """Names of the columns of numbers."""
         name = "cluster" if self.dtype.kind == "i" else "value"
-        return [name] if self._n_columns is None else [f"{name}{j}" for j in range(self._n_columns)]
+        ends = [""] if self._n_columns is None else range(self._n_columns)
+        return free_names(self.table, [f"{name}{end}" for end in ends])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
@@ -318,6 +323,14 @@ def header(X: Any) -> pd.DataFrame:
 def write_labels(labels: SparkColumn, folder: str | Path) -> None:
     """Write labels as a folder of Parquet files, by Spark's workers, who must get at it."""
     labels.frame.write.parquet(address(folder) if isinstance(folder, Path) else folder)
+
+
+def free_names(table: Table, names: list[str]) -> list[str]:
+    """Return these names, with a word in front where the table has one of them, in any case."""
+    taken = {name.lower() for name in table.names}
+    while taken.intersection(names):
+        names = [f"edfkmeans_{name}" for name in names]
+    return names
 
 
 def _is_lazy(labels: Any) -> bool:

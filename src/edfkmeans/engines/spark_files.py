@@ -18,12 +18,21 @@ from pyspark.sql import SparkSession
 
 from edfkmeans.engines._spark_partitions import Chunk
 from edfkmeans.engines._spark_tables import Table, address, reason, table_of
-from edfkmeans.engines.spark import write_labels
+from edfkmeans.engines.spark import free_names, write_labels
 from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.checks import check_rows
 from edfkmeans.rows.moments import Moments, Scaled
 
-__all__ = ["Scaled", "Table", "connected", "open_lazily", "scaled", "session", "write_labels"]
+__all__ = [
+    "Scaled",
+    "Table",
+    "connected",
+    "free_names",
+    "open_lazily",
+    "scaled",
+    "session",
+    "write_labels",
+]
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".orc": "orc"}
 

@@ -1,5 +1,6 @@
 """Checks: X as a matrix of finite numbers, or an error that says what to do."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -40,7 +41,7 @@ def check_numeric(X: Any) -> Values:
                 f"X is a {package} {type(X).__name__}, and this function needs the rows in memory. "
                 f"Give {_TO_MEMORY[kind]} if they fit, or some of them."
             )
-    if any(each.__module__.startswith("scipy.sparse") for each in type(X).__mro__):
+    if _is_sparse(X):
         X = _filled(X)
     X = as_frame(X)
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in _masked_parts(X))
@@ -88,17 +89,25 @@ def _is_plain_frame(X: Any) -> bool:
     )
 
 
+def _is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix of scipy, or a data frame with sparse columns only."""
+    kinds = {type(dtype).__name__ for dtype in getattr(X, "dtypes", ())}
+    scipys = any(each.__module__.startswith("scipy.sparse") for each in type(X).__mro__)
+    return scipys or kinds == {"SparseDtype"}
+
+
 def _filled(X: Any) -> Any:
     """Return a sparse matrix with its zeros, if that is small: k-means looks at every number."""
-    size = int(np.prod(X.shape)) * 8
+    size = math.prod(X.shape) * 8
     if size > _SMALL:
+        dense = "X.toarray()" if hasattr(X, "toarray") else "X.sparse.to_dense()"
         raise ValueError(
             f"X is a sparse matrix of shape {X.shape}, which takes {size / 1e9:.3g} GB with its "
             f"zeros; up to {_SMALL / 1e9:.2g} GB that is done by itself. Reduce the columns first, "
             "e.g. TruncatedSVD(100) of sklearn.decomposition, and use metric='cosine' for text; or "
-            "give X.toarray() if that much is meant."
+            f"give {dense} if that much is meant."
         )
-    return X.toarray()
+    return X.toarray() if hasattr(X, "toarray") else X.sparse.to_dense()
 
 
 def as_frame(X: Any) -> Any:
