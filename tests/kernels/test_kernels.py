@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import naive
+from edfkmeans import degrees_of_freedom
 from edfkmeans.kernels import climb, envelope, hartigan, jumps, lloyd, silhouette, steps, tiles
 from edfkmeans.kernels import compile as compile_module
 from precise import excess_terms
@@ -546,11 +547,19 @@ def terms_of(method, X, labels, pilot, reach=7.5, *, skip=True):
         gaps[:] = 1e9  # none is so far that it cannot matter
     terms = np.full(len(X), np.nan)
     by_cluster = np.argsort(labels, kind="stable")
-    given = (X, labels, by_cluster, centers, np.bincount(labels), gaps, pilot, pilot_centers, sigma)
-    if method == "paper":
-        jumps.paper_terms(*given, terms)
-    else:
-        envelope.exact_terms(*given, reach, terms)
+    further = (centers, np.bincount(labels), gaps, pilot, pilot_centers, sigma)
+    if method == "exact":
+        further = (*further, reach)
+    tiles, rows = {
+        "paper": (jumps.paper_terms, jumps.wide_paper_terms),
+        "exact": (envelope.exact_terms, envelope.wide_exact_terms),
+    }[method]
+    tiles(X, labels, by_cluster, *further, terms)
+    # A row at a time it is the same.
+    by_row = np.full(len(X), np.nan)
+    squares = ((X[:, None] - centers) ** 2).sum(axis=2)
+    rows(X, labels, (1 - 1e-9) * squares, *further, by_row)
+    np.testing.assert_allclose(by_row, terms, rtol=1e-9, atol=1e-12 if skip else 1e-9)
     return terms
 
 
@@ -591,6 +600,21 @@ def test_exact_terms_equal_fifty_digits(name, scale):
     expected = excess_terms(X, labels, pilot, "exact")
     terms = terms_of("exact", scale * X, labels, pilot)
     np.testing.assert_allclose(terms, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["paper", "exact"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("spread", [0.05, 0.3, 1.0])
+def test_terms_of_wide_rows_equal_the_loops(method, dtype, spread):
+    """Columns fill the lanes and leave a rest; most clusters are out of reach, or none."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 5
+    X = (spread * rng.normal(size=(5, 150))[labels] + rng.normal(size=(60, 150))).astype(dtype)
+    pilot = np.arange(60) % 15
+    found = degrees_of_freedom(X, labels, pilot, method=method).per_point
+    expected = excess_terms(X.astype(float), labels, pilot, method)
+    exact = dtype == np.float64  # else rows lose digits where they are centred
+    np.testing.assert_allclose(found, expected, rtol=1e-8 if exact else 1e-5, atol=1e-11)
 
 
 @pytest.mark.parametrize("method", ["paper", "exact"])

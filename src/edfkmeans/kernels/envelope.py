@@ -26,6 +26,7 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import inlined, kernel
+from edfkmeans.kernels.long_rows import LANES, row_errors, squared_distance
 from edfkmeans.kernels.tiles import (
     TILE,
     load_tile,
@@ -49,12 +50,12 @@ def _side(
     other is on the envelope there. `start` is the one that is lowest at delta = 0.
     """
     weight, F, offset, slope = room[0], room[1], room[2], room[3]  # w_l, F_l, x_j - c_lj, b_l
-    weight[0], F[0] = weights[0], Fs[0, p]
+    weight[0], F[0] = weights[0], Fs[0]
     offset[0] = (x - centers[near[0], j]) / weights[0]  # the own centroid, without the row
     on, owner = 1, 0
     for l in range(1, count):  # noqa: E741
         if below[l, p]:
-            weight[on], F[on], offset[on] = weights[l], Fs[l, p], x - centers[near[l], j]
+            weight[on], F[on], offset[on] = weights[l], Fs[l], x - centers[near[l], j]
             owner = on if l == start else owner
             on += 1
     # Stored, so that two clusters alike have the same one to the last bit: a fused difference would
@@ -137,6 +138,13 @@ def _lowest_at_zero(F, count, starts):
 
 
 @inlined
+def _is_below(A, B, C, last):
+    """Whether ``A delta^2 + 2 B delta + C`` is below 0 somewhere from 0 to `last`."""
+    dips = (B * B > A * C) & (B < 0.0) & (A * last > -B)
+    return dips | (C < 0.0) | (C + (2.0 * B + A * last) * last < 0.0)
+
+
+@inlined
 def _below(x, centers, j, near, weight, F, count, last, below, some):
     """Write which clusters are lower than the own one somewhere on each side, and if any is.
 
@@ -149,17 +157,10 @@ def _below(x, centers, j, near, weight, F, count, last, below, some):
         for p in range(TILE):
             B = w * (x[p] - mu_l) - (x[p] - mu_c)
             C = F[l, p] - F[0, p]
-            at_right = C + (2.0 * B + A * last[0, p]) * last[0, p]
-            at_left = C + (A * last[1, p] - 2.0 * B) * last[1, p]
-            dips = B * B > A * C
-            right = dips & (B < 0.0) & (A * last[0, p] > -B)
-            left = dips & (B > 0.0) & (A * last[1, p] > B)
-            right |= (C < 0.0) | (at_right < 0.0)
-            left |= (C < 0.0) | (at_left < 0.0)
-            below[0, l, p] = right
-            below[1, l, p] = left
-            some[0, p] |= right
-            some[1, p] |= left
+            below[0, l, p] = _is_below(A, B, C, last[0, p])
+            below[1, l, p] = _is_below(A, -B, C, last[1, p])
+            some[0, p] |= below[0, l, p]
+            some[1, p] |= below[1, l, p]
 
 
 @kernel
@@ -225,7 +226,73 @@ def exact_terms(
                     if some[s, p]:
                         total[p] += _side(
                             1.0 - 2.0 * s, tile[j, p], error[j, p], last[s, p], starts[p], p,
-                            below[s], clusters, weight, F, near, centers, j, room, 1.0 / sigma,
+                            below[s], clusters, weight, F[:, p], near, centers, j, room,
+                            1.0 / sigma,
                         )  # fmt: skip
         for p in range(count):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma
+
+
+@kernel
+def wide_exact_terms(
+    X, labels, floors, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, reach, terms
+):
+    """Do what `exact_terms` does, a row at a time: where there are many columns.
+
+    `floors` are what the squared distances of rows and centres are at least.
+    """
+    n, d = X.shape
+    k = centers.shape[0]
+    error = np.empty(d)
+    lanes = np.empty((2, LANES))
+    below = np.empty((2, k, d), np.uint8)
+    some = np.empty((2, d), np.uint8)
+    room = np.empty((4, k))
+    F = np.empty(k)
+    near = np.empty(k, np.int64)
+    weight = np.empty(k)
+    for i in range(n):
+        terms[i] = 0.0
+        c = labels[i]
+        n_c = float(sizes[c])
+        if n_c == 1.0:
+            continue
+        x = X[i]
+        near[0], weight[0] = c, (n_c - 1.0) / n_c
+        F[0] = squared_distance(x, centers[c]) / weight[0]
+        offset, longest = row_errors(x, centers[c], pilot_centers[pilot_labels[i]], error, lanes)
+        longest += reach * sigma
+        count, start = 1, 0
+        for other in range(k):
+            w = sizes[other] / (sizes[other] + 1.0)
+            B = gaps[c, other] * w + offset * (1.0 - w)
+            most = F[0] + (2.0 * B + max(0.0, weight[0] - w) * longest) * longest
+            if other == c or w * floors[i, other] > most:
+                continue
+            F[count] = w * squared_distance(x, centers[other])
+            if F[count] <= most:
+                near[count], weight[count] = other, w
+                start = count if F[count] < F[start] else start
+                count += 1
+        if count == 1:
+            continue
+        some[:] = start != 0
+        for l in range(1, count):  # noqa: E741
+            A, C, w = weight[l] - weight[0], F[l] - F[0], weight[l]
+            own, its = centers[c], centers[near[l]]
+            for j in range(d):
+                B = w * (x[j] - its[j]) - (x[j] - own[j])
+                below[0, l, j] = _is_below(A, B, C, reach * sigma - error[j])
+                below[1, l, j] = _is_below(A, -B, C, reach * sigma + error[j])
+                some[0, j] |= below[0, l, j]
+                some[1, j] |= below[1, l, j]
+        total = 0.0
+        for j in range(d):
+            for s in range(2):
+                if some[s, j]:
+                    side = 1.0 - 2.0 * s
+                    total += _side(
+                        side, x[j], error[j], reach * sigma - side * error[j], start, j,
+                        below[s], count, weight, F, near, centers, j, room, 1.0 / sigma,
+                    )  # fmt: skip
+        terms[i] = total * _INV_SQRT_2PI / sigma

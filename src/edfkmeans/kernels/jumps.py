@@ -36,6 +36,7 @@ import math
 import numpy as np
 
 from edfkmeans.kernels.compile import inlined, kernel
+from edfkmeans.kernels.long_rows import LANES, row_errors, squared_distance
 from edfkmeans.kernels.tiles import (
     TILE,
     load_tile,
@@ -104,22 +105,28 @@ def _any_reached(x, error, g, mu_c, mu_l, n_c, far):
 
 
 @inlined
+def _term(x, error, g, mu_c, mu_l, r, a, slope, n_l, inv_sigma):
+    """One row, coordinate and other cluster."""
+    h = (x - mu_l) - r * (x - mu_c)
+    discriminant = h * h - a * g
+    root = math.sqrt(max(discriminant, 0.0))
+    q = -(h + root) if h >= 0.0 else root - h
+    delta = g / q if q != 0.0 else 0.0
+    z = (error + delta) * inv_sigma
+    jump = mu_c - (n_l * mu_l + x) / (n_l + 1.0) + delta * slope
+    down = (delta > 0.0) | ((g == 0.0) & (h <= 0.0))
+    term = _exp_minus_half(z * z) * (-jump if down else jump)
+    return term if discriminant >= 0.0 else 0.0
+
+
+@inlined
 def _add_terms(x, error, g, mu_c, mu_l, n_c, n_l, inv_sigma, total):
     """Add the terms of one coordinate and one other cluster for a tile of rows of cluster c."""
     r = (n_c - 1.0) / n_c
     a = (2.0 * n_c - 1.0) / (n_c * n_c)  # 1 - r^2 without cancellation
     slope = (n_l + 1.0 - n_c) / (n_c * (n_l + 1.0))
     for p in range(TILE):
-        h = (x[p] - mu_l) - r * (x[p] - mu_c)
-        discriminant = h * h - a * g[p]
-        root = math.sqrt(max(discriminant, 0.0))
-        q = -(h + root) if h >= 0.0 else root - h
-        delta = g[p] / q if q != 0.0 else 0.0
-        z = (error[p] + delta) * inv_sigma
-        jump = mu_c - (n_l * mu_l + x[p]) / (n_l + 1.0) + delta * slope
-        down = (delta > 0.0) | ((g[p] == 0.0) & (h <= 0.0))
-        term = _exp_minus_half(z * z) * (-jump if down else jump)
-        total[p] += term if discriminant >= 0.0 else 0.0
+        total[p] += _term(x[p], error[p], g[p], mu_c, mu_l, r, a, slope, n_l, inv_sigma)
 
 
 @kernel
@@ -173,3 +180,44 @@ def paper_terms(
                     )  # fmt: skip
         for p in range(count):
             terms[rows[p]] = total[p] * _INV_SQRT_2PI / sigma
+
+
+@kernel
+def wide_paper_terms(
+    X, labels, floors, centers, sizes, gaps, pilot_labels, pilot_centers, sigma, terms
+):
+    """Do what `paper_terms` does, a row at a time: where there are many columns.
+
+    `floors` are what the squared distances of rows and centres are at least.
+    """
+    n, d = X.shape
+    error = np.empty(d)
+    room = np.empty((2, LANES))
+    for i in range(n):
+        terms[i] = 0.0
+        c = labels[i]
+        n_c = float(sizes[c])
+        if n_c == 1.0:
+            continue
+        x = X[i]
+        own = squared_distance(x, centers[c])
+        offset, longest = row_errors(x, centers[c], pilot_centers[pilot_labels[i]], error, room)
+        longest += _Z * sigma
+        r = (n_c - 1.0) / n_c
+        a = (2.0 * n_c - 1.0) / (n_c * n_c)  # 1 - r^2 without cancellation
+        total = 0.0
+        for other in range(centers.shape[0]):
+            most = 2.0 * (gaps[c, other] + offset / n_c) * longest
+            if other == c or floors[i, other] - own > most:
+                continue
+            g = squared_distance(x, centers[other]) - own
+            if g > most:
+                continue
+            n_l = float(sizes[other])
+            slope = (n_l + 1.0 - n_c) / (n_c * (n_l + 1.0))
+            for j in range(d):
+                total += _term(
+                    x[j], error[j], g, centers[c, j], centers[other, j],
+                    r, a, slope, n_l, 1.0 / sigma,
+                )  # fmt: skip
+        terms[i] = total * _INV_SQRT_2PI / sigma

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edfkmeans.rows.arguments import some
-from edfkmeans.rows.shapes import Shape, all_skewed, shape_of, some_rows
+from edfkmeans.rows.shapes import Shape, all_skewed, shapes_of, some_rows
 from edfkmeans.rows.units import Floats, Values
 
 Kind = Literal[
@@ -220,11 +220,7 @@ def findings_of(
     looked_at = some_rows(values)
     spread = looked_at.std(axis=0)
 
-    def one(j: int) -> Shape:
-        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
-            return shape_of(values[:, j], looked_at[:, j], names[j] if names else "")
-
-    shapes = list(for_all(one, range(d)))
+    shapes = shapes_of(values, looked_at, names, for_all)
     by: dict[Kind, list[int]] = {}
     for j, shape in enumerate(shapes):
         if shape.kind is not None:

@@ -1,7 +1,7 @@
 """Shape: what one column looks like, whatever its unit and its origin."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +34,8 @@ _GRADES = 10
 # and columns of these names are ids.
 _GAPS = 1.5
 _LEAST_HASH, _LARGEST_HASH = 2.0**40, 2.0**64
+# Columns that are looked at together first, and what is left of the bounds there: rounding differs.
+_TOGETHER, _SURELY = 64, 0.99
 _NAMES = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|hash|key|index)$|^(row|nr|no)$|[a-z](?-i:I[Dd])$")
 
 
@@ -41,7 +43,8 @@ def some_rows(values: Values) -> Floats:
     """Return rows to look at, spread over the table, with columns of about unit size."""
     step = -(-len(values) // _MANY)
     halves = np.array(values[::step], np.float64) / 2  # their sums and differences do not overflow
-    centred = halves - np.median(halves, axis=0)
+    # Columns are put together first: their medians are found twice as fast.
+    centred = halves - np.median(np.ascontiguousarray(halves.T), axis=1)
     # One unit for all columns, a power of two: scales are still to be compared.
     largest = float(np.abs(centred).max(initial=0.0))
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1) if largest > 0 else 1.0
@@ -54,6 +57,71 @@ class Shape:
 
     kind: Odd | None = None
     far: tuple[int, ...] = ()
+
+
+def shapes_of(
+    values: Values,
+    looked_at: Floats,
+    names: Sequence[str] = (),
+    for_all: Callable[..., Iterable[Any]] = map,
+) -> list[Shape]:
+    """Look at every column: at many together first, as most are not odd at all."""
+    d = values.shape[1]
+
+    def some(first: int) -> list[Shape]:
+        columns = range(first, min(first + _TOGETHER, d))
+        with np.errstate(all="ignore"):  # values near the largest float, columns that do not vary
+            plain = _plain(values[:, first : columns.stop], looked_at[:, first : columns.stop])
+            return [
+                Shape()
+                if plain[j - first]
+                else shape_of(values[:, j], looked_at[:, j], names[j] if names else "")
+                for j in columns
+            ]
+
+    return [shape for shapes in for_all(some, range(0, d, _TOGETHER)) for shape in shapes]
+
+
+def _plain(values: Values, looked_at: Floats) -> npt.NDArray[np.bool_]:
+    """Return of every column whether nothing can be odd: what `shape_of` would find, or less."""
+    n, seen = len(values), len(looked_at)
+    if n < _ENOUGH:
+        return np.zeros(values.shape[1], np.bool_)
+    ordered = np.sort(np.ascontiguousarray(looked_at.T), axis=1)
+    distinct = 1 + np.count_nonzero(ordered[:, 1:] > ordered[:, :-1], axis=1)
+    same = int(np.ceil(_SAME * seen)) - 1
+    often = (ordered[:, same:] == ordered[:, : seen - same]).any(axis=1)
+    few = np.sort(np.ascontiguousarray(values[:1000].T, dtype=np.float64), axis=1)
+    steps = np.diff(few, axis=1)
+    parts = steps / steps.min(axis=1, keepdims=True)
+    whole = (np.abs(parts - np.rint(parts)) < 0.05).all(axis=1) | (few == np.rint(few)).all(axis=1)
+
+    def quantile(q: float) -> Floats:
+        low, part = divmod(q * (seen - 1), 1.0)
+        here, after = ordered[:, int(low)], ordered[:, min(int(low) + 1, seen - 1)]
+        return np.asarray(here + part * (after - here))
+
+    low, lower, middle, upper, high = map(quantile, (0.005, 0.25, 0.5, 0.75, 0.995))
+    quarters = upper - lower
+    # All rows, where others were looked at: in units of the range of these.
+    reach = np.maximum(ordered[:, -1] - middle, middle - ordered[:, 0])
+    if seen < n:
+        ends = looked_at.argmin(axis=0), looked_at.argmax(axis=0)
+        step, columns = -(-n // seen), np.arange(len(ordered))
+        first, last = (values[end * step, columns].astype(np.float64) / 2 for end in ends)
+        unit = (last - first) / (ordered[:, -1] - ordered[:, 0])
+        above = (values.max(axis=0).astype(np.float64) / 2 - last) / unit
+        below = (first - values.min(axis=0).astype(np.float64) / 2) / unit
+        reach = reach + np.maximum(above, below)
+    centred = ordered - ordered.mean(axis=1, keepdims=True)
+    centred /= np.abs(centred).max(axis=1, keepdims=True)
+    squares = centred * centred
+    skewness = (squares * centred).mean(axis=1) / squares.mean(axis=1) ** 1.5
+    plain = (distinct > max(2, _GRADES)) & ~often & ~((steps.min(axis=1) > 0) & whole)
+    plain &= (quarters > 0) & (reach <= _SURELY * _FAR * quarters)
+    plain &= np.abs(skewness) < _SURELY * _SKEWED
+    tail = np.minimum(high - middle, middle - low)
+    return np.asarray(plain & (tail < _SURELY * _LONG_TAILS * quarters / 2))
 
 
 def shape_of(column: npt.NDArray[Any], looked_at: Floats, name: str) -> Shape:
@@ -161,7 +229,8 @@ def _is_skewed(values: Floats, least: float = _SKEWED) -> bool:
 
 def _skewness(values: Floats) -> float:
     centred = values - values.mean()
-    return float((centred**3).mean() / max((centred**2).mean() ** 1.5, 1e-300))
+    squares = centred * centred
+    return float((squares * centred).mean() / max(squares.mean() ** 1.5, 1e-300))
 
 
 def _logarithm(values: Floats) -> Floats:
@@ -173,7 +242,7 @@ def _logarithm(values: Floats) -> Floats:
 def skewed_columns(values: Values) -> npt.NDArray[np.bool_]:
     """Return of every column whether it is heavily skewed, or nearly so beside one that is."""
     looked_at = some_rows(values)
-    kinds = [shape_of(values[:, j], looked_at[:, j], "").kind for j in range(values.shape[1])]
+    kinds = [shape.kind for shape in shapes_of(values, looked_at)]
     return np.isin(np.arange(len(kinds)), all_skewed(kinds, looked_at))
 
 

@@ -14,7 +14,7 @@ from edfkmeans._choices import Count
 from edfkmeans.kernels import envelope, jumps, lloyd
 from edfkmeans.rows.blocks import Assignment, Block
 from edfkmeans.rows.labels import Labels, Sizes
-from edfkmeans.rows.units import Floats
+from edfkmeans.rows.units import Floats, Values
 
 # Values are below 2. They are added in units of 2^-46, in which the sum of a block of 8192 rows
 # stays below 2^60.
@@ -22,6 +22,8 @@ UNIT = 46
 # Bits: the sum of a block is put down in an upper and a lower part, the lower of so many. Billions
 # of blocks can be added before one of the parts overflows.
 HALF = 30
+# Columns: of more, terms are found a row at a time.
+_WIDE = 128
 
 
 @dataclass(slots=True, eq=False)
@@ -102,19 +104,33 @@ class Terms:
 
     def __call__(self, block: Block) -> Floats:
         """Return every row's part of the excess."""
-        labels = block.labels(self.assignment)
-        by_cluster = np.argsort(labels, kind="stable")
-        fitted = (block.varying, labels, by_cluster, self.centers, self.sizes, self.gaps)
+        X, labels = block.varying, block.labels(self.assignment)
+        wide = X.shape[1] > _WIDE
+        further = self._floors(X) if wide else np.argsort(labels, kind="stable")
+        fitted = (X, labels, further, self.centers, self.sizes, self.gaps)
         noise = (block.labels(self.pilot_assignment), self.pilot_centers, self.sigma)
         terms: Floats = block.room.array("terms", labels.shape)
         if self.method == "paper":
-            jumps.paper_terms(*fitted, *noise, terms)
+            of_rows = jumps.wide_paper_terms if wide else jumps.paper_terms
+            of_rows(*fitted, *noise, terms)
         else:
-            envelope.exact_terms(*fitted, *noise, self.reach, terms)
+            of_rows = envelope.wide_exact_terms if wide else envelope.exact_terms
+            of_rows(*fitted, *noise, self.reach, terms)
         if self.sizes.dtype.kind == "f":
             # Importances: a cluster that weighs no more than one row is one that stays.
             terms[self.sizes[labels] <= 1] = 0.0
         return terms
+
+    def _floors(self, X: Values) -> Floats:
+        """Return what the squared distances of rows and centres are at least.
+
+        By products, which lose digits: no more than their sums could lose is taken off.
+        """
+        rows, centers = X.astype(np.float64, copy=False), self.centers
+        squares = np.einsum("ij,ij->i", rows, rows)[:, None]
+        squares = squares + np.einsum("ij,ij->i", centers, centers)
+        lost = 4 * X.shape[1] * np.finfo(np.float64).eps
+        return np.asarray((1 - lost) * squares - 2 * (rows @ centers.T))
 
     def sum(self, block: Block) -> float:
         """Add the rows' parts up."""
