@@ -24,3 +24,9 @@ def test_the_new_file_is_readable_as_any_other(tmp_path):
         part.write_text("new", encoding="utf-8")
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "new"
     assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    missing = pytest.raises(FileNotFoundError, match=r"There is no folder .*none to write a\.txt")
+    with missing, atomic_write(tmp_path / "none" / "a.txt"):
+        pass

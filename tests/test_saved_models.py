@@ -105,3 +105,9 @@ def test_files_that_are_no_models(found, change, message, tmp_path):
 def test_columns_must_be_as_many_as_those_of_the_centres(found):
     with pytest.raises(ValueError, match="columns has 2 entries, but the centres have 3 columns"):
         Model.of(found[1], ["a", "b"])
+
+
+def test_a_model_has_no_two_columns_of_one_name(wine):
+    found = select_k(wine[:, :2], 4, random_state=0)
+    with pytest.raises(ValueError, match="The model has several columns of the same name: 'a'"):
+        Model.of(found, ["a", "a"])

@@ -21,6 +21,10 @@ def atomic_write(file: str | Path) -> Iterator[Path]:
 
 def temporary(file: Path) -> Path:
     """Make an empty file beside another one, to be written and then given its name."""
+    if not file.parent.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder {file.parent} to write {file.name} to. Make it, or name another."
+        )
     handle, name = tempfile.mkstemp(suffix=file.suffix, prefix=f".{file.stem}-", dir=file.parent)
     os.close(handle)
     # As any new file, not as a temporary one that only its owner may read.

@@ -15,7 +15,7 @@ from edfkmeans._atomic import atomic_write
 from edfkmeans._choices import METRICS, Metric
 from edfkmeans.rows.arguments import check_one_of, counted, some
 from edfkmeans.rows.assignments import nearest
-from edfkmeans.rows.checks import check_numeric
+from edfkmeans.rows.checks import check_numeric, refuse_same_names
 from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.inputs import Input
 from edfkmeans.rows.labels import Sizes
@@ -111,6 +111,7 @@ class Model:
         made = [name for each in inputs for name in each.names]
         if len(made) != d:
             raise ValueError(f"columns has {len(made)} entries, but the centres have {d} columns.")
+        refuse_same_names([each.name for each in inputs], "The model")
         fill, shift, offset, spread = (
             np.broadcast_to(np.asarray(each, np.float64), d)
             for each in (fill, shift, offset, spread)

@@ -146,6 +146,12 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "hue, or turn the values of 'plan', 'hue' into columns of 0 and 1 with --encode.$",
         ),
         (FRAME.assign(plan=list("ababa")), {"id_column": "name"}, "turn 'plan' into 0 and 1 with"),
+        (  # neither ids nor categories
+            FRAME.assign(fee=["$1", "$2,000", "$3", "€4", "5"], part=["1 %", "2%"] * 2 + ["3"]),
+            {},
+            "Name the rows by --id name. Write the numbers of 'fee', 'part' without signs and "
+            "thousands separators. Leave the others out with --drop fee --drop part.$",
+        ),
         (  # a few names come twice
             MANY.assign(t=[f"v{max(i, 5)}" for i in range(60)]),
             {},

@@ -66,6 +66,18 @@ def test_what_the_script_draws_from_is_what_the_library_gives(tmp_path, wine):
     assert "https://" not in text
 
 
+def test_the_index_of_a_data_frame_names_the_rows(tmp_path):
+    X, _ = blobs(2, n=20)
+    frame = pd.DataFrame(X, index=pd.Index([f"<w{i}>" for i in range(40)], name="who"))
+    found = select_k(frame, 4, random_state=0)
+    found.to_html(tmp_path / "named.html", frame)
+    data = data_of(tmp_path / "named.html")
+    assert (data["rows"]["id"], data["points"]["ids"][:2]) == ("who", ["<w0>", "<w1>"])
+    found.to_html(tmp_path / "counted.html", frame.reset_index(drop=True))
+    data = data_of(tmp_path / "counted.html")
+    assert (data["rows"]["id"], data["points"]["ids"][:2]) == ("row", ["1", "2"])
+
+
 def told(file):
     """The words of a report, without the marks around them."""
     text = file.read_text(encoding="utf-8").partition("<main>")[2].partition("<script")[0]

@@ -155,6 +155,9 @@ def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str)
         ways.append(f"turn {what} into {'0 and 1' if two else 'columns of 0 and 1'} with --encode")
     listed = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
     first = f"Name the rows by --id {quoted(named)}. " if named is not None and others else ""
+    signs = [name for name in text if _disguised(frame[name])]
+    if signs:
+        first += f"Write the numbers of {some(signs)} without signs and thousands separators. "
     unnamed = next((name for name in refused if name.startswith("Unnamed: ")), None)
     nameless = f"{unnamed!r} is the column without a name. " if unnamed else ""
     return (
@@ -178,7 +181,7 @@ def repeated(option: str, names: list[str], most: int) -> str:
 
 def _worth_a_code(column: pd.Series) -> bool:
     """Whether --encode would make columns of it that tell rows from rows."""
-    if _holds(column, list, dict, np.ndarray):
+    if _holds(column, list, dict, np.ndarray) or _disguised(column):
         return False
     return not (_many_values(column) or names_rows(column) or column.nunique() < 2)
 
@@ -195,7 +198,9 @@ def names_rows(column: pd.Series) -> bool:
     if len(column) < 2 or column.isna().any() or column.nunique() < len(column):
         return False
     # With a few numbers that are mistyped, it is a column of numbers all the same.
-    return bool(pd.to_numeric(column.astype(str), errors="coerce").isna().mean() > 0.5)
+    return not _disguised(column) and bool(
+        pd.to_numeric(column.astype(str), errors="coerce").isna().mean() > 0.5
+    )
 
 
 def _nearly_names_rows(column: pd.Series) -> bool:
@@ -247,13 +252,18 @@ def _not_a_number(column: pd.Series) -> str:
     bad = values[pd.to_numeric(values, errors="coerce").isna()]
     if bad.empty:
         return f"such as {values.iloc[0]!r}" if len(values) else "no value at all"
-    plain = bad.str.replace(r"[,\s']", "", regex=True)
     hint = ""
-    if pd.to_numeric(plain, errors="coerce").notna().all():
-        hint = "; write numbers without thousands separators"
-    elif len(bad) < len(values) / 2:
+    if len(bad) < len(values) / 2 and not _disguised(bad):
         hint = f"; {len(bad)} of {len(values)} are no numbers: leave those empty if unknown"
     return f"such as {bad.iloc[0]!r} in row {bad.index[0] + 1}{hint}"
+
+
+def _disguised(column: pd.Series) -> bool:
+    """Whether all values are numbers but for thousands separators and signs: 12 %, $3,000."""
+    if _holds(column, list, dict, np.ndarray):
+        return False
+    plain = column.dropna().astype(str).str.replace(r"[,\s'$€£¥%]", "", regex=True)
+    return len(plain) > 0 and bool(pd.to_numeric(plain, errors="coerce").notna().all())
 
 
 def quoted(name: Any) -> str:

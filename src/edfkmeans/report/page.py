@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from edfkmeans._atomic import atomic_write
 from edfkmeans._extras import needs
@@ -49,7 +50,8 @@ def write_report(
     names : sequence of str, optional
         The columns; by default those of the data frame that was clustered, or their numbers.
     ids : sequence, optional
-        What each row is called; by default its number, counted from 1.
+        What each row is called; by default as the index of a data frame says, if that is more than
+        a count, else its number, counted from 1.
     restore : callable, optional
         Brings centres into the units to show them in, such as ``inverse_transform`` of the scaler
         that X comes from.
@@ -91,6 +93,8 @@ def write_report(
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
     if ids is None:
+        ids = _index_of(X)
+    if ids is None:
         ids = range(1, selection.path.n_rows + 1)
     if len(ids) != selection.path.n_rows:
         raise ValueError(f"ids has {len(ids)} entries, but X has {selection.path.n_rows} rows.")
@@ -118,6 +122,14 @@ def write_report(
     )
     with atomic_write(file) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def _index_of(X: Any) -> Any:
+    """Return the index of a data frame, if it names its rows."""
+    index = getattr(X, "index", None)
+    if not isinstance(index, pd.Index) or isinstance(index, pd.RangeIndex):
+        return None
+    return index
 
 
 def templates() -> Any:

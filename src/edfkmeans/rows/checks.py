@@ -171,12 +171,13 @@ def check_columns(X: Any) -> None:
     refuse_text(_text_columns(X))
 
 
-def refuse_same_names(columns: Any) -> None:
+def refuse_same_names(columns: Any, whose: str = "X") -> None:
     """Refuse columns that share a name."""
     twice = [str(name) for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise ValueError(
-            f"X has several columns of the same name: {some(twice)}. Give each a name of its own."
+            f"{whose} has several columns of the same name: {some(twice)}. Give each a name of its "
+            "own."
         )
 
 
@@ -185,7 +186,7 @@ def refuse_text(columns: list[str]) -> None:
     if columns:
         raise ValueError(
             f"X has columns that are not numbers: {some(columns)}. Drop them, or encode them as "
-            "numbers, e.g. with sklearn.preprocessing.OneHotEncoder."
+            "numbers: text e.g. with sklearn.preprocessing.OneHotEncoder, dates as days."
         )
 
 
