@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import edfkmeans
-from edfkmeans.criteria import criterion
+from edfkmeans.criteria import criterion, registered
 
 README = Path(__file__).parent.parent / "README.md"
 CONTRIBUTING = README.parent / "CONTRIBUTING.md"
@@ -90,6 +90,15 @@ def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
     ):
         text = page.read_text(encoding="utf-8")
         assert pages.filled(text, tables) == text, page.name
+
+
+def test_every_criterion_was_asked_about_one_cluster(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent / "experiments"))
+    import one_cluster
+
+    answers = pd.read_csv(one_cluster.RESULTS, comment="#")
+    asked = answers.groupby("criterion")["can_say_one"].first().to_dict()
+    assert asked == {name: each.can_say_one for name, each in registered().items()}
 
 
 @pytest.mark.parametrize(

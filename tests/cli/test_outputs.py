@@ -1,6 +1,7 @@
 """Files that a command writes: names that clash, files that appear, ids that stay."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -248,6 +249,42 @@ def test_an_index_of_numbers_is_kept_unless_it_counts_rows(table, index, names, 
     assert done.exit_code == 0, done.output
     assert read(labels).iloc[:, 0].tolist() == names
     assert read(labels).columns[0] == (index.name or "row")
+
+
+@pytest.mark.parametrize("length", [250, 300])
+def test_a_name_that_is_too_long_is_refused_before_the_work(table, length, tmp_path, monkeypatch):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.setattr(selection, "select_k", lambda *_, **__: 1 / 0)
+    long = tmp_path / f"{length * 'x'}.csv"
+    done = run("select", tmp_path / "t.csv", "--id", "who", "--labels", long)
+    assert done.exit_code == 2, done.output
+    assert "too long a name for a file. Shorten it." in done.output.replace("\n", " ")
+    assert [file.name for file in tmp_path.iterdir()] == ["t.csv"]
+    assert run("select", tmp_path / f"{300 * 'x'}.csv").exit_code == 2
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "closed, code, said",
+    [
+        ("<&-", 2, "Standard input is closed."),
+        (">&- 2>&- < t.csv", 0, ""),
+        pytest.param(
+            "> /dev/full < t.csv",
+            2,
+            "could not be written to: No space left on device. The files were written.",
+            marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it"),
+        ),
+    ],
+)
+def test_standard_streams_that_are_closed_or_full(table, closed, code, said, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    command = f"'{sys.executable}' -m edfkmeans select - --id who --labels o.csv --k-max 4 {closed}"
+    ran = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == code, ran.stderr
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (tmp_path / "o.csv").exists() == ("t.csv" in closed)
 
 
 @pytest.mark.parametrize("output", ["--labels=o.csv", "--report=o.html", "--json=o.json"])

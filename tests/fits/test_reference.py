@@ -1,5 +1,7 @@
 """Samples without clusters: what they keep of the rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
@@ -95,3 +97,18 @@ def test_few_rows_and_ties_make_no_trouble(kind):
 def test_ranks_are_those_of_scipy(digits):
     rows = correlated(200, 4, seed=digits).round(digits)
     np.testing.assert_array_equal(_ranks(rows), rankdata(rows, axis=0))
+
+
+def test_samples_of_wide_rows_take_little_room():
+    """Beside the rows, what a reference keeps of them and what a sample is."""
+    rows = correlated(300, 2000)
+    tracemalloc.start()
+    reference = MarginsReference.like(rows)
+    made = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    reference.sample(300, np.random.default_rng(0))
+    sampled = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    assert made < 3.5 * rows.nbytes
+    assert sampled < 2 * rows.nbytes

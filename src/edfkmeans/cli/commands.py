@@ -374,6 +374,10 @@ def info() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this
+            nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until this ends
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # letters that a terminal lacks are no error
             stream.reconfigure(errors="replace")

@@ -1,5 +1,6 @@
 """Outputs: the files that a command is to write, checked before the work and written after it."""
 
+import errno
 import json
 import os
 import shutil
@@ -159,13 +160,18 @@ class Outputs:
 
 def check_output(file: Path, force: bool, source: Path | None = None) -> None:
     """Refuse a file that cannot or should not be written."""
+    try:
+        temporary(file).unlink()  # the name that it is written under is longer than its own
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise BadFileError(f"{file} is too long a name for a file. Shorten it.") from None
     if file.is_dir():
         raise BadFileError(f"{file} is a folder. Name a file that is not there yet.")
     if not file.parent.is_dir():
         raise BadFileError(
             f"There is no folder {file.parent} to write {file.name} to. Make it first."
         )
-    if source is not None and source.exists() and file.exists() and file.samefile(source):
+    if source is not None and os.path.exists(source) and file.exists() and file.samefile(source):
         raise BadFileError(f"{file} is the table itself. Name another file to write to.")
     if os.path.lexists(file) and not force:  # a link to nothing, too
         raise BadFileError(

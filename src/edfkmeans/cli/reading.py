@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import os
 import re
 import sys
 import warnings
@@ -75,7 +76,7 @@ def read_file(
 def _is_several(place: str) -> bool:
     """Whether a name stands for a folder or a pattern of files."""
     if "://" not in place:
-        return Path(place).is_dir() or ("*" in place and not Path(place).exists())
+        return os.path.isdir(place) or ("*" in place and not os.path.exists(place))
     try:
         from fsspec.core import url_to_fs
     except ImportError:  # whoever reads it says so
@@ -107,6 +108,8 @@ def _several(place: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 def _content(place: str | Path, source: str) -> bytes:
     if str(place) == "-":
+        if sys.stdin is None:  # closed by whoever started this
+            raise BadFileError("Standard input is closed. Name a file, or give a table to it.")
         return sys.stdin.buffer.read()
     try:
         if "://" in str(place):

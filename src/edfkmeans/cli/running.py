@@ -371,9 +371,16 @@ def room_told() -> Iterator[None]:
 
 @contextmanager
 def written(outputs: "Outputs") -> Iterator[None]:
-    """Say of an interrupt that comes after the files that they are there."""
+    """Say of what goes wrong after the files were written that they are there."""
+    there = " The files were written." if outputs.named else ""
     try:
         yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads standard output has had enough
+        raise
+    except OSError as error:
+        sys.stdout = None  # else Python tries again as it ends
+        stop(f"Standard output could not be written to: {error.strerror or error}.{there}")
     except SystemExit:
         if outputs.named:
             print("\nInterrupted; the files were written.", file=sys.stderr)

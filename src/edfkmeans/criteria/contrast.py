@@ -81,9 +81,8 @@ class Contrast(Early[Contrasts]):
             work.pool.check()
             kind, number = task
             rng = stream(STEADY, Purpose.CONTRAST, KINDS.index(kind), number)
-            sample = references[kind].sample(len(some), rng)
             looked_at = kind in LOOKED_AT_KINDS and number < _LOOKED_AT
-            return _curves(sample, k_max, rng, looked_at)
+            return _curves(references[kind].sample(len(some), rng), k_max, rng, looked_at)
 
         tasks = [(kind, number) for kind in KINDS for number in range(_SAMPLES)]
         found = dict(zip(tasks, work.pool.map(one, tasks), strict=True))
@@ -134,10 +133,11 @@ def _curves(
     logs[:k_last] = log_parts(inertia)
     ks = range(2, k_last + 1)
     if looked_at and ks:
-        alone = Work(STEADY, Threads(1))
-        found = silhouettes_of(read_rows(sample), ks, lambda k: labels[k - 1], None, alone)
-        silhouettes[1:k_last] = [one.mean for one in found]
         mean_saddles(spanned(sample), labels, saddles)
+        rows = read_rows(sample)
+        del sample  # as large as the data may be, and no one else holds it
+        found = silhouettes_of(rows, ks, lambda k: labels[k - 1], None, Work(STEADY, Threads(1)))
+        silhouettes[1:k_last] = [one.mean for one in found]
     return logs, silhouettes, saddles
 
 

@@ -161,7 +161,7 @@ def silhouettes_of(
     for _, inside, _ in picked:
         taken[inside] = True
     looked = np.flatnonzero(taken)
-    values: Any = np.ascontiguousarray(rows.values[looked])
+    values: Any = np.ascontiguousarray(rows.values[looked] if len(looked) < n else rows.values)
     slots = np.full((len(looked), len(ks)), starts[-1], np.int32)
     sizes = np.zeros(starts[-1] + 1, np.int64)
     for m, (_, inside, labels) in enumerate(picked):

@@ -1,5 +1,6 @@
 """References: samples without clusters, and quick fits of them for k = 1, 2, ..."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ _ENOUGH = 1 / 400
 # Rows, up to so many, with more columns than this, are fitted by the products of all pairs if more
 # than a few clusters are asked for, and if the inertia that is left is not lost in their rounding.
 _PAIRS, _WIDE, _FEW, _DIGITS = 2048, 64, 8, 1e-9
+# Columns that are sorted together.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +91,42 @@ class MarginsReference:
     @classmethod
     def like(cls, rows: Floats) -> "MarginsReference":
         """Make the reference for some rows."""
-        scores = ndtri((_ranks(rows) - 0.5) / len(rows))
+        scores = _ranks(rows)
+        scores -= 0.5
+        scores /= len(rows)
+        ndtri(scores, out=scores)
         return cls(np.sort(rows, axis=0), NormalReference.like(scores))
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw n rows, with columns of mean 0."""
-        # Columns are sorted where they lie in one piece.
-        scores = np.ascontiguousarray(self.scores.sample(n, rng).T)
+        sample = self.scores.sample(n, rng)
         place = np.arange(n) * len(self.values) // n
-        np.put_along_axis(scores, scores.argsort(axis=1), self.values[place].T, axis=1)
-        sample = np.ascontiguousarray(scores.T)
+        for part in _parts(sample.shape[1]):
+            columns = np.ascontiguousarray(sample[:, part].T)
+            order = columns.argsort(axis=1)
+            np.put_along_axis(columns, order, self.values[place, part].T, axis=1)
+            sample[:, part] = columns.T
         sample -= sample.mean(axis=0)
         return sample
 
 
+def _parts(d: int) -> Iterator[slice]:
+    """Yield columns that are sorted together, where they lie in one piece: few take little room."""
+    return (slice(first, first + _TOGETHER) for first in range(0, d, _TOGETHER))
+
+
 def _ranks(rows: Floats) -> Floats:
     """Return the rank of every value in its column, from 1; equal ones share the mean of theirs."""
-    columns = np.ascontiguousarray(rows.T)
-    order = columns.argsort(axis=1)
-    first = runs(np.take_along_axis(columns, order, axis=1))
-    last = columns.shape[1] - 1 - runs(np.take_along_axis(columns, order[:, ::-1], axis=1))[:, ::-1]
-    ranks = np.empty(columns.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
-    return np.ascontiguousarray(ranks.T)
+    ranks = np.empty(rows.shape)
+    for part in _parts(rows.shape[1]):
+        columns = np.ascontiguousarray(rows[:, part].T)
+        order = columns.argsort(axis=1)
+        ordered = np.take_along_axis(columns, order, axis=1)
+        first = runs(ordered)
+        last = columns.shape[1] - 1 - runs(ordered[:, ::-1])[:, ::-1]
+        np.put_along_axis(columns, order, (first + last) / 2 + 1, axis=1)
+        ranks[:, part] = columns.T
+    return ranks
 
 
 def runs(ordered: Floats) -> npt.NDArray[np.int64]:
