@@ -124,6 +124,39 @@ def test_choice_of_repeats(case, method):
     same(np.repeat(found.ambiguity, w), whole.ambiguity, rel=1e-7)
 
 
+@settings(max_examples=4, derandomize=True)
+@given(st.integers(0, 999), st.sampled_from(["zeros", "one heavy", "a few heavy"]), st.booleans())
+@pytest.mark.parametrize("kind", ["units of all sizes", "long tails", "a far row", "constant"])
+def test_choice_of_repeats_of_nasty_data(kind, seed, counts, importance):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(25, 50)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, n)[:, None]
+    if kind == "units of all sizes":
+        X *= 10.0 ** rng.integers(-8, 9, d)
+    elif kind == "long tails":
+        X = np.exp(X)
+    elif kind == "a far row":
+        X[0] += 1e4
+    else:
+        X = np.column_stack([X, np.full(n, 1e9)])
+    w = rng.integers(1, 5, n)
+    if counts == "zeros":
+        w[rng.random(n) < 0.3] = 0
+    elif counts == "one heavy":  # more than all others together
+        w[1] = 3000
+    else:
+        w = np.minimum(rng.geometric(0.05, n), 300)
+    if importance:  # zero or equal: these say nothing more than counts of one
+        w = np.where(w > 0, 1, 0)
+    weights = w * 0.7 if importance else w
+    found = select_k(X, 5, random_state=0, n_jobs=1, sample_weight=weights)
+    whole = select_k(np.repeat(X, w, axis=0), 5, random_state=0, n_jobs=1)
+    same(found.path.inertia, whole.path.inertia)
+    told = ["agreement", "near"]
+    same(found.table.drop(columns=told), whole.table.drop(columns=told), rel=1e-8)
+    assert found.k == whole.k
+
+
 def test_every_criterion_of_repeats():
     X, _ = blobs(3, n=15, d=2)
     w = np.random.default_rng(0).integers(1, 4, len(X))

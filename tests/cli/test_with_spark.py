@@ -60,6 +60,30 @@ def test_an_id_called_like_our_column_keeps_its_name(people, name):
     assert written["edfkmeans_cluster"].value_counts().tolist() == [40, 40, 40]
 
 
+def test_rows_count_as_a_column_says(people):
+    session()
+    frame = pd.read_parquet(people / "people.parquet")
+    frame["times"] = np.random.default_rng(0).integers(0, 4, len(frame))
+    frame.to_parquet(people / "people.parquet", index=False)
+    options = ("--id", "who", "--drop", "group", "--weights", "times", "--k-max", 4, "--jobs", 1)
+    labels, report = people / "l.parquet", people / "r.html"
+    found = run("select", people / "people.parquet", *options, "--engine", "spark", "--json", "-",
+                "--labels", labels, "--report", report)  # fmt: skip
+    assert found.exit_code == 0, found.output
+    memory = run("select", people / "people.parquet", *options, "--json", "-")
+    lazy, here = json.loads(found.output), json.loads(memory.output)
+    assert (lazy["k"], lazy["n_samples"]) == (3, frame["times"].sum())
+    for name in ("sizes", "columns", "centers", "table"):
+        assert same(lazy[name], here[name]), name
+    written = pd.read_parquet(labels).set_index("who").loc[frame["who"], "cluster"]
+    assert np.bincount(written, frame["times"]).tolist() == lazy["sizes"]
+    assert "times" in report.read_text(encoding="utf-8")
+    frame["times"] -= 1
+    frame.to_parquet(people / "people.parquet", index=False)
+    done = run("select", people / "people.parquet", *options, "--engine", "spark")
+    assert (done.exit_code, "weights are 0 or more" in flat(done)) == (2, True), done.output
+
+
 def test_what_spark_cannot_do_is_told(people):
     spark = session()
     pd_frame = pd.read_csv(people / "people.csv")

@@ -75,7 +75,10 @@ def _directions(half: Floats) -> Floats:
     squares = (far**2).sum(axis=1)
     away = np.sqrt(np.maximum(squares[:, None] + squares - 2 * far @ far.T, 0.0))
     beside = np.argsort(away, axis=1, kind="stable")[:, : _BESIDE + 1]
-    loose = np.take_along_axis(away, beside, axis=1).mean(axis=1) / np.sqrt(squares)
+    # Where one row is repeated most of the time, some of the far ones are in the middle: the last.
+    loose = np.full(len(far), np.inf)
+    near = np.take_along_axis(away, beside, axis=1).mean(axis=1)
+    np.divide(near, np.sqrt(squares), out=loose, where=squares > 0)
     means = far[beside].mean(axis=1)
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
     # In two columns rows at the edge of a large cloud are near to each other anyway: the farthest
