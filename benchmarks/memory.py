@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from common import RESULTS, alone, filled, peak_mb, save
+from joblib import cpu_count
 
 SHAPES = {
     "tall": (1_000_000, 2),
@@ -29,7 +30,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "large_data.md"
 def bound(n, d, k_max):
     """Return the MB that the page allows beyond the table."""
     centroids = d * (k_max + 1) * (k_max + 2) // 2
-    numbers = 3 * n * d + 6 * min(n, 1000) * d + 3 * centroids
+    numbers = 3 * n * d + 6 * cpu_count() * min(n, 1000) * d + 3 * centroids
     return (8 * numbers + 110 * n) / 2**20 + 60
 
 
