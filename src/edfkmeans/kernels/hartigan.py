@@ -72,49 +72,19 @@ def root_weight(size):
 
 
 @kernel
-def _weigh_tile(X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work):
-    """Renew the bounds of the rows of a tile and note those that want to move."""
-    tile, own, distances, enter = work
-    load_tile(X, rows, count, tile)
-    for p in range(TILE):
-        own[p] = labels[rows[min(p, count - 1)]]
-        enter[p] = np.inf
-    for c in range(centers.shape[0]):
-        tile_distances(tile, centers[c], distances[c])
-        if w is None:
-            weight = sizes[c] / (sizes[c] + 1.0)
-            for p in range(TILE):
-                price = np.inf if own[p] == c else weight * distances[c, p]
-                enter[p] = min(enter[p], price)
-        else:
-            for p in range(TILE):
-                one = min(1.0, w[rows[min(p, count - 1)]])
-                price = np.inf if own[p] == c else sizes[c] / (sizes[c] + one) * distances[c, p]
-                enter[p] = min(enter[p], price)
-    for p in range(count):
-        i, size = rows[p], sizes[own[p]]
-        one = 1.0 if w is None else min(1.0, w[i])
-        leave = distances[own[p], p]
-        upper[i] = math.sqrt(leave) * _UP
-        lower[i] = math.sqrt(enter[p]) * _DOWN
-        if enter[p] < leave * (size / (size - one)):
-            movers[found] = i
-            found += 1
-    return found
+def _weigh(X, w, rows, count, labels, centers, sizes, asked, factor, upper, lower):
+    """Renew the bounds of rows by some clusters, or by all of them.
 
-
-@kernel
-def _weigh_changed(X, rows, count, labels, centers, sizes, changed, factor, upper, lower):
-    """Renew the bounds of rows by the clusters that changed.
-
-    Rows that may want to move all the same are left in `rows`; returns how many.
+    Rows that may want to move all the same, or of all clusters those that do, are left in `rows`;
+    returns how many.
     """
     tile, some, own = (
         np.empty((X.shape[1], TILE)),
         np.empty(TILE, np.int64),
         np.empty(TILE, np.int32),
     )
-    distance, leave, enter = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    distance, leave, enter, root = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    every = asked.shape[0] == centers.shape[0]
     left = np.int64(0)
     for first in range(0, count, TILE):
         in_tile = min(TILE, count - first)
@@ -122,38 +92,51 @@ def _weigh_changed(X, rows, count, labels, centers, sizes, changed, factor, uppe
             some[p] = rows[first + min(p, in_tile - 1)]
             own[p] = labels[some[p]]
             leave[p] = enter[p] = np.inf
-        load_tile(X, some, TILE, tile)
-        for c in changed:
+        load_tile(X, some, some.shape[0], tile)
+        for c in asked:
             tile_distances(tile, centers[c], distance)
             weight, number = sizes[c] / (sizes[c] + 1.0), np.int32(c)
             for p in range(TILE):
                 mine = own[p] == number
                 leave[p] = distance[p] if mine else leave[p]
+                if w is not None:
+                    weight = sizes[c] / (sizes[c] + min(1.0, w[some[p]]))
                 enter[p] = enter[p] if mine else min(enter[p], weight * distance[p])
         for p in range(TILE):
-            leave[p] = math.sqrt(leave[p]) * _UP
-            enter[p] = math.sqrt(enter[p]) * _DOWN
+            root[p] = math.sqrt(leave[p]) * _UP
+            distance[p] = math.sqrt(enter[p]) * _DOWN
         for p in range(in_tile):
-            i = some[p]
-            above, below = min(np.float64(upper[i]), leave[p]), min(np.float64(lower[i]), enter[p])
+            i, size = some[p], sizes[own[p]]
+            above, below = root[p], distance[p]
+            if every:
+                one = 1.0 if w is None else min(1.0, w[i])
+                wants = enter[p] < leave[p] * (size / (size - one))
+            else:
+                above, below = min(above, np.float64(upper[i])), min(below, np.float64(lower[i]))
+                wants = factor[own[p]] * above > below
             upper[i] = above
             lower[i] = below
             rows[left] = i
-            left += factor[own[p]] * above > below
+            left += wants
     return left
 
 
-@kernel
+@inlined
 def _choose_changed(drift, changed):
     """Write which clusters rows are asked about first; returns how many, and the others' drift."""
     k = drift.shape[0]
-    furthest = drift.max()
-    least = furthest * _LITTLE if (drift > 0.0).sum() * _FEW > k else 0.0
+    furthest, moved = 0.0, 0
+    for c in range(k):
+        furthest = max(furthest, drift[c])
+        moved += drift[c] > 0.0
+    least = furthest * _LITTLE if moved * _FEW > k else 0.0
     many, rest = 0, 0.0
     for c in range(k):
         changed[many] = c
-        many += drift[c] > least
-        rest = max(rest, drift[c] if drift[c] <= least else 0.0)
+        if drift[c] > least:
+            many += 1
+        else:
+            rest = max(rest, drift[c])
     if many * _MOST > k:
         for c in range(k):
             changed[c] = c
@@ -161,7 +144,7 @@ def _choose_changed(drift, changed):
     return many, rest
 
 
-@kernel
+@inlined
 def _reach(centers, sizes, changed, reach):
     """Write how far the nearest other cluster that changed is, less what its factor takes."""
     for c in range(reach.shape[0]):
@@ -175,7 +158,7 @@ def _reach(centers, sizes, changed, reach):
             reach[c] = reach[c] if other == c else min(reach[c], far)
 
 
-@kernel
+@inlined
 def _widen_bounds(labels, upper, lower, drift, shrink, rest, anew, reach, factor, rows):
     """Widen the bounds of all rows; writes those in doubt to `rows` and returns how many.
 
@@ -206,8 +189,7 @@ def _widen_bounds(labels, upper, lower, drift, shrink, rest, anew, reach, factor
 @kernel
 def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     """Write the rows of a block that want to move to `movers`; returns how many."""
-    n, d = X.shape
-    k = centers.shape[0]
+    n, k = X.shape[0], centers.shape[0]
     changed, reach, factor = np.empty(k, np.int64), np.empty(k), np.empty(k)
     for c in range(k):
         factor[c] = math.sqrt(sizes[c] / (sizes[c] - 1.0)) if sizes[c] > 1 else 0.0
@@ -220,17 +202,13 @@ def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     count = _widen_bounds(
         labels, upper, lower, drift, shrink, rest, many == k, reach, factor, movers
     )
-    count = _weigh_changed(
-        X, movers, count, labels, centers, sizes, changed[:many], factor, upper, lower
-    )
-    work = (np.empty((d, TILE)), np.empty(TILE, np.int64), np.empty((k, TILE)), np.empty(TILE))
-    found = np.int64(0)
-    for first in range(0, count, TILE):
-        rows, in_tile = movers[first:], min(TILE, count - first)
-        found = _weigh_tile(
-            X, w, rows, in_tile, labels, centers, sizes, upper, lower, movers, found, work
+    if many < k:
+        count = _weigh(
+            X, w, movers, count, labels, centers, sizes, changed[:many], factor, upper, lower
         )
-    return found
+        for c in range(k):
+            changed[c] = c
+    return _weigh(X, w, movers, count, labels, centers, sizes, changed, factor, upper, lower)
 
 
 @inlined
