@@ -69,6 +69,7 @@ RESULTS = {
     "benchmarks/results/large_mllib.csv": ("benchmarks/large.py", (LARGE, "mllib"), ("spark",)),
     "benchmarks/results/large_peers.csv": ("benchmarks/large.py", (LARGE, "peers"), ("dask",)),
     "benchmarks/results/large_spark.csv": ("benchmarks/large.py", (LARGE, "spark"), ("spark",)),
+    "benchmarks/results/many.csv": ("benchmarks/many.py", (), ()),
     "benchmarks/results/memory.csv": ("benchmarks/memory.py", (), ()),
     "benchmarks/results/peers.csv": ("benchmarks/peers.py", (), ()),
     "benchmarks/results/repeats.csv": ("benchmarks/repeats.py", (), ()),

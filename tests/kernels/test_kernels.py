@@ -134,30 +134,70 @@ def test_a_scan_without_bounds_looks_at_every_row(n):
     np.testing.assert_allclose(lower[looked_at], np.sqrt(enter[looked_at]) * DOWN, rtol=2e-7)
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2), (2, 0, 3, 1)])
-def test_a_scan_renews_bounds_and_believes_them(order):
-    """The furthest drift counts for the rows of all clusters but its own."""
-    n = 100
-    X, labels, centers, sizes, distances = data(n, 2, 4)
-    drift = np.array([0.05, 0.1, 0.2, 0.4])[list(order)]
-    rng = np.random.default_rng(1)
-    upper = rng.uniform(0.5, 1.5, n).astype(np.float32)
-    lower = rng.uniform(1.0, 3.0, n).astype(np.float32)
-    others = np.array([np.delete(drift, c).max() for c in range(4)])
-    above = (upper + drift[labels]) * UP
-    below = (0.9 * lower - others[labels]) * DOWN
-    factor = np.sqrt(sizes / (sizes - 1))[labels]
-    looked_at = factor * above > below
-    assert 20 < looked_at.sum() < 80
-    movers = np.full(n, -1)
-    found = hartigan.scan(X, None, labels, centers, sizes, upper, lower, drift, 0.9, movers)
+def moved_centres(seed, moved, k=12, n=400):
+    """Rows in three groups, bounds that hold for old centres, and what some of these moved by."""
+    rng = np.random.default_rng(seed)
+    X = 20.0 * rng.integers(0, 3, (n, 1)) + rng.normal(size=(n, 2))
+    old = X[np.concatenate([np.flatnonzero(X[:, 0] // 10 == 2 * g)[:4] for g in range(3)])]
+    labels = squares(X, old).argmin(axis=1).astype(np.int32)
+    sizes = np.bincount(labels, minlength=k)
+    _, enter, _ = wishes(X, labels, sizes, squares(X, old))
+    upper = np.sqrt(squares(X, old)[np.arange(n), labels]) * rng.uniform(1, 1.1, n)
+    lower = np.sqrt(enter) * rng.uniform(0.9, 1, n)
+    steps_ = np.zeros((k, 2))
+    steps_[: len(moved)] = np.array(moved)[:, None] * [0.6, 0.8]
+    after = np.where(np.arange(k) < len(moved), np.maximum(sizes - 1, 1), sizes)
+    shrink = (np.sqrt(after / (after + 1)) / np.sqrt(sizes / (sizes + 1))).min()
+    drift = np.abs(steps_).sum(axis=1) / 1.4 * UP + 1e-300 * (after != sizes)
+    bounds = (upper * UP).astype(np.float32), (lower * DOWN).astype(np.float32)
+    return X, labels, old + steps_, after, *bounds, drift, shrink
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "moved",
+    [[0.3], [0.0], [2.0, 0.001], [0.4] * 4, [0.5, 0.2, 0.1, 0.04, 0.03], [0.1] * 9, [0.2] * 12],
+    ids=str,
+)
+def test_a_scan_renews_bounds_and_misses_no_row(seed, moved):
+    """Few clusters have moved or many, far or hardly, or kept their place and lost a row."""
+    X, labels, centers, sizes, upper, lower, drift, shrink = moved_centres(seed, moved)
+    distances = squares(X, centers)
     leave, enter, _ = wishes(X, labels, sizes, distances)
-    assert movers[:found].tolist() == np.flatnonzero(looked_at & (enter < leave)).tolist()
-    np.testing.assert_allclose(upper[~looked_at], above[~looked_at], rtol=2e-7)
-    np.testing.assert_allclose(lower[~looked_at], below[~looked_at], rtol=2e-7)
-    exact = np.sqrt(distances[np.arange(n), labels])
-    np.testing.assert_allclose(upper[looked_at], (exact * UP)[looked_at], rtol=2e-7)
-    np.testing.assert_allclose(lower[looked_at], (np.sqrt(enter) * DOWN)[looked_at], rtol=2e-7)
+    movers = np.full(len(X), -1)
+    found = hartigan.scan(X, None, labels, centers, sizes, upper, lower, drift, shrink, movers)
+    assert movers[:found].tolist() == np.flatnonzero(enter < leave).tolist()
+    shared = sizes[labels] > 1
+    assert (upper >= np.sqrt(distances[np.arange(len(X)), labels]))[shared].all()
+    assert (lower <= np.sqrt(enter))[shared].all()
+
+
+def test_a_scan_believes_bounds():
+    X, labels, centers, sizes, upper, lower, drift, shrink = moved_centres(0, [2.0])
+    movers = np.full(len(X), -1)
+    args = X, None, labels, centers, sizes
+    true = upper.copy(), lower.copy()
+    assert hartigan.scan(*args, *true, drift, shrink, movers) > 0
+    upper[:], lower[:] = 0.1, 9.0
+    assert hartigan.scan(*args, upper, lower, np.zeros(12), 1.0, movers) == 0
+    np.testing.assert_allclose(upper, 0.1, rtol=2e-6)
+    np.testing.assert_allclose(lower, 9.0, rtol=2e-6)
+    # Beyond what a drift takes from all: furthest of the others for each.
+    drift = np.array([0.05, 0.1, 0.2, 0.4])[np.arange(12) % 4]
+    drift[11] = 0.5
+    assert hartigan.scan(*args, upper, lower, drift, 0.9, movers) == 0
+    np.testing.assert_allclose(upper, 0.1 + drift[labels], rtol=1e-5)
+    assert (lower >= (8.1 - np.where(labels == 11, 0.4, 0.5)) * DOWN**4).all()
+
+
+def test_a_drift_far_away_costs_a_bound_nothing():
+    X, labels, centers, sizes, upper, lower, drift, shrink = moved_centres(1, [1.5])
+    assert drift[0] > 1.0
+    far = np.abs(X[:, 0] - centers[0, 0]) > 15
+    before = lower[far]
+    hartigan.scan(X, None, labels, centers, sizes, upper, lower, drift, shrink, np.empty(400, int))
+    assert far.sum() > 100
+    assert (lower[far] >= before * DOWN**2).all()
 
 
 def test_a_lone_row_is_not_looked_at():

@@ -18,8 +18,17 @@ Most rows need no look at all. For each row two bounds are kept (Hamerly 2010, w
 When centres have moved by at most drift_l and every sqrt(w_l) has shrunk to at least the part
 `shrink` of what it was, ``upper + drift_c`` and ``shrink * lower - max_{l != c} drift_l`` are
 bounds again, as w_l < 1. A row with ``sqrt(n_c / (n_c - 1)) upper <= lower`` stays. Bounds are kept
-in single precision, rounded to the safe side. (Asking the clusters by their distance from mu_c, so
-that a far one's drift counts for nothing, was tried: it cost more than the looks it spared.)
+in single precision, rounded to the safe side.
+
+In most sweeps a few clusters change, and they are close to each other. So a row in doubt is asked
+about these alone first: of the others, `lower` has not lost anything, and with the distances to
+those that changed it is a bound again that is nearly as good as a new one. Rows of a cluster whose
+centre is far from all that changed are not even asked that, as
+
+    |x - mu_l|  >=  |mu_c - mu_l| - upper.
+
+Only rows that are still in doubt, hardly more than want to move, are weighed against all clusters.
+Bounds decide what is looked at and never who moves: the fits are the same without them.
 
 A row of weight w stands for w rows. It is asked as one of them: ``n_l / (n_l + u)`` and
 ``n_c / (n_c - u)``, with u = 1, or w if that is less, take the place of the factors. If one of them
@@ -44,6 +53,16 @@ _LEAST_GAIN = 1e-10
 _ALONE = 1.0 + 1e-9
 # Roundings of single precision, and of the drift that is summed up, to the safe side.
 _UP, _DOWN = 1.0 + 1e-6, 1.0 - 1e-6
+# Rows are asked about the clusters that changed, if these are at most k / _FEW; else about those
+# that moved by more than the part _LITTLE of what the furthest did; and about all clusters where
+# that would be more than k / _MOST of them.
+_FEW, _LITTLE, _MOST = 5, 0.1, 1.5
+# Rows for each cluster that changed, from which on it pays to know how far centres are apart.
+_ROWS_PER_PAIR = 4
+# Further away than anything, and finite: infinity less infinity is not a number.
+_FAR = 1e300
+# A drift that says of a cluster whose centre stayed that its size has changed.
+_AT_ALL = 1e-300
 
 
 @inlined
@@ -53,74 +72,143 @@ def root_weight(size):
 
 
 @kernel
-def _weigh_tile(X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work):
-    """Renew the bounds of the rows of a tile and note those that want to move."""
-    tile, own, distances, enter = work
-    load_tile(X, rows, count, tile)
-    for p in range(TILE):
-        own[p] = labels[rows[min(p, count - 1)]]
-        enter[p] = np.inf
-    for c in range(centers.shape[0]):
-        tile_distances(tile, centers[c], distances[c])
-        if w is None:
-            weight = sizes[c] / (sizes[c] + 1.0)
+def _weigh(X, w, rows, count, labels, centers, sizes, asked, factor, upper, lower):
+    """Renew the bounds of rows by some clusters, or by all of them.
+
+    Rows that may want to move all the same, or of all clusters those that do, are left in `rows`;
+    returns how many.
+    """
+    tile, some, own = (
+        np.empty((X.shape[1], TILE)),
+        np.empty(TILE, np.int64),
+        np.empty(TILE, np.int32),
+    )
+    distance, leave, enter, root = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    every = asked.shape[0] == centers.shape[0]
+    left = np.int64(0)
+    for first in range(0, count, TILE):
+        in_tile = min(TILE, count - first)
+        for p in range(TILE):
+            some[p] = rows[first + min(p, in_tile - 1)]
+            own[p] = labels[some[p]]
+            leave[p] = enter[p] = np.inf
+        load_tile(X, some, some.shape[0], tile)
+        for c in asked:
+            tile_distances(tile, centers[c], distance)
+            weight, number = sizes[c] / (sizes[c] + 1.0), np.int32(c)
             for p in range(TILE):
-                price = np.inf if own[p] == c else weight * distances[c, p]
-                enter[p] = min(enter[p], price)
+                mine = own[p] == number
+                leave[p] = distance[p] if mine else leave[p]
+                if w is not None:
+                    weight = sizes[c] / (sizes[c] + min(1.0, w[some[p]]))
+                enter[p] = enter[p] if mine else min(enter[p], weight * distance[p])
+        for p in range(TILE):
+            root[p] = math.sqrt(leave[p]) * _UP
+            distance[p] = math.sqrt(enter[p]) * _DOWN
+        for p in range(in_tile):
+            i, size = some[p], sizes[own[p]]
+            above, below = root[p], distance[p]
+            if every:
+                one = 1.0 if w is None else min(1.0, w[i])
+                wants = enter[p] < leave[p] * (size / (size - one))
+            else:
+                above, below = min(above, np.float64(upper[i])), min(below, np.float64(lower[i]))
+                wants = factor[own[p]] * above > below
+            upper[i] = above
+            lower[i] = below
+            rows[left] = i
+            left += wants
+    return left
+
+
+@inlined
+def _choose_changed(drift, changed):
+    """Write which clusters rows are asked about first; returns how many, and the others' drift."""
+    k = drift.shape[0]
+    furthest, moved = 0.0, 0
+    for c in range(k):
+        furthest = max(furthest, drift[c])
+        moved += drift[c] > 0.0
+    least = furthest * _LITTLE if moved * _FEW > k else 0.0
+    many, rest = 0, 0.0
+    for c in range(k):
+        changed[many] = c
+        if drift[c] > least:
+            many += 1
         else:
-            for p in range(TILE):
-                one = min(1.0, w[rows[min(p, count - 1)]])
-                price = np.inf if own[p] == c else sizes[c] / (sizes[c] + one) * distances[c, p]
-                enter[p] = min(enter[p], price)
-    for p in range(count):
-        i, size = rows[p], sizes[own[p]]
-        one = 1.0 if w is None else min(1.0, w[i])
-        leave = distances[own[p], p]
-        upper[i] = math.sqrt(leave) * _UP
-        lower[i] = math.sqrt(enter[p]) * _DOWN
-        if enter[p] < leave * (size / (size - one)):
-            movers[found] = i
-            found += 1
-    return found
+            rest = max(rest, drift[c])
+    if many * _MOST > k:
+        for c in range(k):
+            changed[c] = c
+        return k, 0.0
+    return many, rest
+
+
+@inlined
+def _reach(centers, sizes, changed, reach):
+    """Write how far the nearest other cluster that changed is, less what its factor takes."""
+    for c in range(reach.shape[0]):
+        reach[c] = _FAR
+        for other in changed:
+            square = 0.0
+            for j in range(centers.shape[1]):
+                t = centers[c, j] - centers[other, j]
+                square += t * t
+            far = math.sqrt(square) * root_weight(sizes[other]) * _DOWN
+            reach[c] = reach[c] if other == c else min(reach[c], far)
+
+
+@inlined
+def _widen_bounds(labels, upper, lower, drift, shrink, rest, anew, reach, factor, rows):
+    """Widen the bounds of all rows; writes those in doubt to `rows` and returns how many.
+
+    The `lower` of these holds for the clusters that did not change.
+    """
+    furthest, second, who = 0.0, 0.0, -1
+    for c in range(drift.shape[0]):
+        if drift[c] > furthest:
+            furthest, second, who = drift[c], furthest, c
+        elif drift[c] > second:
+            second = drift[c]
+    count = np.int64(0)
+    for i in range(labels.shape[0]):
+        c = labels[i]
+        above = (upper[i] + drift[c]) * _UP
+        kept = lower[i] if rest == 0.0 else (shrink * lower[i] - rest) * _DOWN
+        kept = np.inf if anew else kept
+        below = (shrink * lower[i] - (second if c == who else furthest)) * _DOWN
+        below = max(below, min(kept, (reach[c] - above) * _DOWN))
+        doubt = factor[c] * above > below
+        upper[i] = above
+        lower[i] = kept if doubt else below
+        rows[count] = i
+        count += doubt
+    return count
 
 
 @kernel
 def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     """Write the rows of a block that want to move to `movers`; returns how many."""
-    n, d = X.shape
-    k = centers.shape[0]
-    work = (np.empty((d, TILE)), np.empty(TILE, np.int64), np.empty((k, TILE)), np.empty(TILE))
-    rows = np.empty(TILE, np.int64)
-    factor = np.empty(k)
-    furthest, second, who = 0.0, 0.0, -1
+    n, k = X.shape[0], centers.shape[0]
+    changed, reach, factor = np.empty(k, np.int64), np.empty(k), np.empty(k)
     for c in range(k):
         factor[c] = math.sqrt(sizes[c] / (sizes[c] - 1.0)) if sizes[c] > 1 else 0.0
         if w is not None and sizes[c] <= 1.0:
             factor[c] = np.inf  # lighter rows may leave it: they are always looked at
-        if drift[c] > furthest:
-            furthest, second, who = drift[c], furthest, c
-        elif drift[c] > second:
-            second = drift[c]
-    count = found = np.int64(0)
-    for i in range(n):
-        c = labels[i]
-        above = (upper[i] + drift[c]) * _UP
-        below = (shrink * lower[i] - (second if c == who else furthest)) * _DOWN
-        upper[i] = above
-        lower[i] = below
-        if factor[c] * above > below:
-            rows[count] = i
-            count += 1
-            if count == TILE:
-                found = _weigh_tile(
-                    X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
-                )
-                count = np.int64(0)
-    if count > 0:
-        found = _weigh_tile(
-            X, w, rows, count, labels, centers, sizes, upper, lower, movers, found, work
+    many, rest = _choose_changed(drift, changed)
+    reach[:] = -np.inf
+    if n >= _ROWS_PER_PAIR * many:
+        _reach(centers, sizes, changed[:many], reach)
+    count = _widen_bounds(
+        labels, upper, lower, drift, shrink, rest, many == k, reach, factor, movers
+    )
+    if many < k:
+        count = _weigh(
+            X, w, movers, count, labels, centers, sizes, changed[:many], factor, upper, lower
         )
-    return found
+        for c in range(k):
+            changed[c] = c
+    return _weigh(X, w, movers, count, labels, centers, sizes, changed, factor, upper, lower)
 
 
 @inlined
@@ -178,8 +266,8 @@ def apply_moves(X, w, movers, count, labels, centers, sizes, upper, lower, drift
                 t *= amount
             centers[target, j] += t
             toward += t * t
-        drift[c] += math.sqrt(away)
-        drift[target] += math.sqrt(toward)
+        drift[c] += math.sqrt(away) + _AT_ALL
+        drift[target] += math.sqrt(toward) + _AT_ALL
         labels[i] = target
         upper[i] = np.inf  # weighed again in the next sweep
         lower[i] = 0.0
@@ -205,6 +293,8 @@ def start(X, w, labels, old, old_sizes, centers, sizes, drift):
             t = centers[c, j] - old[c, j]
             square += t * t
         drift[c] = math.sqrt(square) * _UP
+        if sizes[c] != old_sizes[c]:
+            drift[c] += _AT_ALL
         if sizes[c] < old_sizes[c]:
             shrink = min(shrink, root_weight(sizes[c]) / root_weight(old_sizes[c]))
     return shrink
