@@ -3,6 +3,7 @@
 Sizes are chosen for the tiles of 48 rows: less than one, exactly one, a few and a rest.
 """
 
+import gc
 import math
 
 import numba.core.caching
@@ -700,3 +701,16 @@ def test_a_full_disk_costs_the_cache_and_not_the_answer(monkeypatch):
     function = compile_module.kernel(doubled)
     assert function(3.0) == 6.0
     assert function(3) == 6
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_whether_garbage_is_looked_for_is_left_as_it_was(looks):
+    before = gc.isenabled()
+    (gc.enable if looks else gc.disable)()
+    try:
+        with compile_module._garbage_left():
+            within = gc.isenabled()
+        after = gc.isenabled()
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert (within, after) == (False, looks)

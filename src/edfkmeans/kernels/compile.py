@@ -1,10 +1,11 @@
 """How every kernel is compiled."""
 
+import gc
 import hashlib
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,14 +39,34 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
         compiled = _compile(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder it may write to: compile in every process
         return _compile(**options)(function)
-    save = compiled._cache.save_overload
+    save, load = compiled._cache.save_overload, compiled._cache.load_overload
 
     def save_if_there_is_room(*overload: Any) -> None:
         with suppress(OSError):  # a full disk costs time, not the answer
             save(*overload)
 
+    def load_at_once(*overload: Any) -> Any:
+        with _garbage_left():
+            return load(*overload)
+
     compiled._cache.save_overload = save_if_there_is_room
+    compiled._cache.load_overload = load_at_once
     return compiled
+
+
+@contextmanager
+def _garbage_left() -> Iterator[None]:
+    """Look for no garbage meanwhile: numba makes very many objects that stay, and few that do not.
+
+    To look through all of them again and again takes a sixth of the time of a first answer.
+    """
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looks:
+            gc.enable()
 
 
 # Sums keep their order: the bits are those of plain loops.
