@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -383,6 +384,7 @@ def written(outputs: "Outputs") -> Iterator[None]:
         stop(f"Standard output could not be written to: {error.strerror or error}.{there}")
     except SystemExit:
         if outputs.named:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
             print("\nInterrupted; the files were written.", file=sys.stderr)
             raise typer.Exit(130) from None
         raise
