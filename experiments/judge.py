@@ -1,7 +1,8 @@
 """Train the judge: draw worlds, gather their evidence, grow trees, write them into the package.
 
-Run with: python experiments/judge.py                  (resumable; about an hour on two cores)
-          python experiments/judge.py --check          (and say how it does on worlds left out)
+Run with: python experiments/judge.py                  (resumable; about two hours on two cores)
+          python experiments/judge.py --check --sets 2000 --model build/judge/check.npz
+                                                       (how it does on worlds left out)
           python experiments/judge.py --sets 16000 --jobs 2 --folder build/judge
 
 The same seed gives the same bytes, with the same versions of numpy, numba, scikit-learn and
@@ -390,7 +391,7 @@ def table():
     return "\n".join(lines)
 
 
-def check(data):
+def check(data, command):
     """Write how the judge does on every kind, with its fold and with its whole world left out."""
     import provenance
 
@@ -418,7 +419,7 @@ def check(data):
         )
     told = provenance.line("experiments/results/judge.csv")
     text = pd.DataFrame(rows).to_csv(index=False)
-    RESULTS.write_text(f"# python experiments/judge.py --check\n{told}\n{text}")
+    RESULTS.write_text(f"# {command}\n{told}\n{text}")
 
 
 if __name__ == "__main__":
@@ -436,4 +437,4 @@ if __name__ == "__main__":
         record(NUMBERS)
     print(f"Wrote {asked.model}, {asked.model.stat().st_size / 1e6:.2f} MB")
     if asked.check:
-        check(gathered)
+        check(gathered, f"python experiments/judge.py --check --sets {asked.sets}")

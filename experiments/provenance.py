@@ -79,7 +79,11 @@ RESULTS = {
     "benchmarks/results/wide.csv": ("benchmarks/wide.py", (), ()),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), ("everything",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ()),
-    "experiments/results/judge.csv": ("experiments/judge.py", ("--check",), ()),
+    "experiments/results/judge.csv": (
+        "experiments/judge.py",
+        ("--check", "--sets", "2000", "--model", "build/judge/check.npz"),
+        (),
+    ),
     "experiments/results/measured_sets.csv": ("experiments/measured.py", ("--part", "sets"), ()),
     "experiments/results/measured_simulated.csv": (
         "experiments/measured.py",
