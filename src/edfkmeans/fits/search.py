@@ -45,8 +45,8 @@ def fit_path(
     Every fit is a single-point optimum: no row can change its cluster and lower the inertia.
     (Lloyd's algorithm, which most libraries stop at, does not promise that.) With more than 131072
     rows, "best" stops when fewer than one row in 2000 moves in a sweep.
-    Beyond 64 columns chains look for fits among the principal components, 24 at most; every fit
-    ends with all columns.
+    Beyond 64 columns chains look for fits among the principal components, 24 at most (all, for few
+    rows); every fit ends with all columns.
 
     Parameters
     ----------
