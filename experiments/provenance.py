@@ -35,7 +35,7 @@ PARTS = {
     },
     "shown": (
         *(f"{PACKAGE}{name}" for name in ("report/", "plots.", "_html.", "_progress.", "_atomic.")),
-        *(f"{PACKAGE}{name}" for name in ("_extras.", "_spreadsheets.")),
+        *(f"{PACKAGE}{name}" for name in ("_extras.", "_spreadsheets.", "_wording.")),
         *("benchmarks/large_tables.", "benchmarks/tables.", "experiments/pages."),
         *("experiments/provenance.", "experiments/whole.", "experiments/leave."),
     ),

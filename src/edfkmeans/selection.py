@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from edfkmeans import _html
 from edfkmeans._choices import FITS, Brought, Fits, Method, Metric
 from edfkmeans._streams import STEADY, seed_of
 from edfkmeans.choosing.candidates import Candidate, candidates_of
 from edfkmeans.choosing.judge import as_good
 from edfkmeans.choosing.methods import criterion_of, table_of
-from edfkmeans.choosing.resampling import N_RESAMPLES, chosen_again
+from edfkmeans.choosing.resampling import chosen_again
 from edfkmeans.criteria import Criterion, Given, Work
 from edfkmeans.criteria.criterion import distance, judge
 from edfkmeans.dof.terms import ambiguity_of
@@ -28,7 +27,7 @@ from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import column_names, count_distinct
 from edfkmeans.rows.directions import check_metric
 from edfkmeans.rows.findings import Finding, findings_of, numbered_row, remarks_of
-from edfkmeans.rows.labels import Labels, size_text
+from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.rows import Rows
 from edfkmeans.rows.units import Floats
 from edfkmeans.structure import Structure
@@ -37,24 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
-# for every row, speak loudly against it.
-_LOUD_SILHOUETTE, _LOUD_BIC = 0.4, 0.5
-_NO_CLUSTERS = "No clusters stand out."
-# What probabilities are called, from the highest down.
-_LIKELY = (
-    (0.9, "very likely"),
-    (0.66, "likely"),
-    (0.33, "about as likely as not"),
-    (0.1, "unlikely"),
-    (0.0, "very unlikely"),
-)
-# Columns of the table that a notebook shows.
-_SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
-# Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
-_MANY_TIMES = 10
-# Rows that a remark names by their numbers, at most.
-_NAMED_ROWS = 5
 # Threads, at most, that look at a sample of rows on a device: what they do is short, and more of
 # them get in each other's way.
 _FEW_THREADS = 6
@@ -331,29 +312,16 @@ class Selection:
     @property
     def headline(self) -> str:
         """The answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
-        parts = [f"{self.k} cluster" + "s" * (self.k != 1)]
-        if self.k != self.chosen:
-            parts[0] += f", as asked for (the answer was {_listed(self.as_good)})"
-        elif len(self.as_good) > 1:
-            parts.append(_listed(self.as_good))
-        if self.confidence is not None:
-            agreement = float(self.confidence["agreement"][self.k])
-            parts.append(f"expected agreement {agreement:.2f}")
-        if self.resamples is not None:
-            share = float(self.resamples.get(self.k, 0.0))
-            parts.append(f"chosen in {100 * share:.0f} % of {N_RESAMPLES} resamples")
-        return "; ".join(parts)
+        from edfkmeans import _wording
+
+        return _wording.headline(self)
 
     @property
     def summary(self) -> str:
         """The answer, how sure it is, why, and the runner-up, in one sentence or two."""
-        text = self.headline
-        if self.confidence is not None and self.reasons.get(self.k):
-            text += f" ({self.reasons[self.k]})"
-        if self.candidates:
-            runner_up = self.candidates[0]
-            text += f". Runner-up k = {runner_up.k}: {runner_up.reason}"
-        return text + "."
+        from edfkmeans import _wording
+
+        return _wording.summary(self)
 
     @property
     def sureness(self) -> str | None:
@@ -362,210 +330,33 @@ class Selection:
         The words are those of the IPCC for probabilities: "very likely" is 0.9 or more, "likely"
         0.66 or more, "about as likely as not" 0.33 or more, "unlikely" 0.1 or more.
         """
-        if self.confidence is None:
-            return None
-        near = round(float(self.confidence["near"][self.k]), 2)  # as it is shown
-        return next(words for least, words in _LIKELY if near >= least)
+        from edfkmeans import _wording
+
+        return _wording.sureness(self)
 
     @property
     def advice(self) -> tuple[str, str, str]:
         """What to do next, in three sentences: about the k, the clusters, and the rows."""
-        others = [k for k in self.as_good if k != self.k]
-        if set(self.remarks) - {_NO_CLUSTERS}:
-            first = "Read the remarks first: what they name can change the answer."
-            if others and self.k not in self.as_good:  # a k of one's own
-                first += f" {self._look_at(others)}"
-        elif others:
-            first = self._look_at(others)
-        elif self.sureness in (None, "very likely", "likely"):
-            first = "No other number of clusters is rated as high: go on with this one."
-        else:
-            first = (
-                "No other number of clusters is rated as high, but this one is not sure: see "
-                "whether its clusters mean something to you."
-            )
-        if self.k == 1:
-            return (
-                first,
-                "Take the rows as one group unless you know better: clusters that are cut into it "
-                "are slices, not groups.",
-                "If you expect groups, try the columns in which they should differ, alone.",
-            )
-        return (
-            first,
-            "Look at the means of the clusters and give each a name: one that cannot be named is "
-            "hardly worth keeping.",
-            "Before you act on single rows, set aside those of high ambiguity, which sit between "
-            "clusters.",
-        )
+        from edfkmeans import _wording
 
-    def _look_at(self, others: list[int]) -> str:
-        rated = "about as high" if self.k in self.as_good else "higher"
-        why = "the answer" if self.confidence is None else f"rated {rated}"
-        return f"Look at k = {_listed(tuple(others))} too, {why}."
+        return _wording.advice(self)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to be wary of in this answer, in words; empty when nothing stands out."""
-        remarks = [
-            *self._on_the_choice(),
-            *self._on_failures(),
-            *self._on_single_rows(),
-            *self._on_weights(),
-        ]
-        if self.resamples is not None:
-            often = cast("int", self.resamples.idxmax())
-            share = float(self.resamples[often])
-            if share > float(self.resamples.get(self.k, 0.0)):
-                remarks.append(
-                    f"On parts of the rows k = {often} is chosen more often "
-                    f"({100 * share:.0f} %): do not lean on k = {self.k}."
-                )
-        return (*remarks, *self.column_remarks)
+        from edfkmeans import _wording
 
-    def _on_the_choice(self) -> list[str]:
-        """Say what speaks against the k that was chosen; nothing where it was asked for."""
-        if self.k != self.chosen:
-            return []
-        remarks = []
-        best = cast("int", self.table["bic"].idxmin())
-        if self.confidence is not None:
-            remarks += self._against_one() if self.k == 1 < self.k_max else []
-        elif self.structure is not None:
-            if self.k == 1 < self.k_max:
-                remarks.append(
-                    "No clusters stand out: of samples without any a share of "
-                    f"{self.structure.share:.2f} look as clustered as these data, or more."
-                )
-        elif self.k != 1 and best == 1:
-            remarks.append(
-                "k = 1 has the lowest BIC of all: there may be no clusters "
-                "(rule='r-package' would answer 1)."
-            )
-        elif self.k not in (best, self.k_max):
-            remarks.append(f"k = {best} has a lower BIC; the rule takes the first local minimum.")
-        if self.k == self.k_max > 1:
-            larger = self.path.n_samples >= 2 * self.k_max + 4
-            remarks.append(
-                f"k_max = {self.k_max} was reached"
-                + (
-                    f": try a larger k_max (in the terminal --k-max {2 * self.k_max})."
-                    if larger
-                    else ", which is about all that so few rows allow."
-                )
-            )
-        return remarks
-
-    def _on_failures(self) -> list[str]:
-        """Say which k have no clustering, because the clusterer failed."""
-        failed = [k for k in self.path.failed if k <= self.k_max]
-        if not failed:
-            return []
-        listed, first = ", ".join(map(str, failed)), failed[0]
-        return [
-            f"{self.path.fits} failed for k = {listed}, left out of the choice"
-            + f", for k = {first}" * (len(failed) > 1)
-            + f": {self.path.failed[first]}."
-        ]
-
-    def _on_single_rows(self) -> list[str]:
-        """Say of clusters of one row that they are."""
-        alone = np.flatnonzero(self.path.sizes(self.k) == 1).tolist()
-        if not alone or self.path.n_samples < 4 * self.k:
-            return []
-        which, them = f"Cluster {alone[0]} is a single row", "it"
-        if len(alone) > 1:
-            which, them = f"{len(alone)} of the {self.k} clusters are single rows", "them"
-        if self.path.kept_rows is None:
-            rows = np.flatnonzero(np.isin(self.path.labels(self.k), alone)).tolist()
-            named = ", ".join(map(self.row_name, rows[:_NAMED_ROWS]))
-            which += f": {named}{', ...' * (len(rows) > _NAMED_ROWS)}"
-        return [f"{which}, far from all others. Look at {them}, and choose again without {them}."]
-
-    def _on_weights(self) -> list[str]:
-        """Say of whole weights that they count as rows, where that makes very many of few."""
-        path, n = self.path, self.path.n_samples
-        put_together = path.spread is not None and path.spread.weights is None
-        if put_together or n < _MANY_TIMES * path.n_rows:
-            return []
-        return [
-            f"The weights are whole numbers, so {path.n_rows:,} rows count as {n:,}. If they "
-            "are importances and not counts, divide them by their mean."
-        ]
-
-    def _against_one(self) -> list[str]:
-        """Say what speaks loudly against one cluster, where that is the answer."""
-        remarks = [_NO_CLUSTERS]
-        silhouette = self.table["silhouette_above"]
-        clear = cast("int", silhouette.idxmax())
-        best = cast("int", self.table["bic"].idxmin())
-        against = []
-        if silhouette[clear] > _LOUD_SILHOUETTE:
-            against.append(f"the silhouette of k = {clear} stands out by {silhouette[clear]:.2f}")
-        if best != 1:
-            lower = self.table["bic"][1] - self.table["bic"][best]
-            if lower > _LOUD_BIC * self.path.n_samples:
-                against.append(f"k = {best} has a BIC lower by {lower:.0f} than k = 1")
-        if against:
-            if silhouette[clear] <= _LOUD_SILHOUETTE and clear != best:
-                against.append(f"the silhouette is best at k = {clear}")
-            remarks.append(
-                f"But {' and '.join(against)}: look at k = {clear} before you rely on 1."
-            )
-        return remarks
+        return _wording.remarks(self)
 
     def __repr__(self) -> str:
-        how = f"method={self.method!r}" + (f", rule={self.rule!r}" if self.rule else "")
-        asked = "" if self.k == self.chosen else ", as asked for"
-        lines = [
-            f"Selection: k = {self.k} of 1..{self.k_max}{asked} "
-            f"(n={self.path.n_samples}, d={self.path.n_features}, {how})"
-        ]
-        if self.confidence is not None or self.resamples is not None:
-            lines.append(self.headline)
-        if self.confidence is not None and self.reasons.get(self.k):
-            lines.append(f"k = {self.k}: {self.reasons[self.k]}")
-        if self.resamples is not None:
-            shares = ", ".join(
-                f"k = {k}: {100 * share:.0f} %"
-                for k, share in self.resamples.sort_values(ascending=False).head(4).items()
-            )
-            lines.append(f"chosen in {N_RESAMPLES} resamples: {shares}")
-        for candidate in self.candidates[:3]:
-            lines.append(f"k = {candidate.k}: {candidate.reason}")
-        more = len(self.candidates) - 3
-        if more > 0:
-            lines.append(f"and {more} other candidate" + "s" * (more > 1))
-        if not self.candidates:
-            lines.append("no other candidate")
-        return "\n  ".join([*lines, *self.remarks])
+        from edfkmeans import _wording
+
+        return _wording.text(self)
 
     def _repr_html_(self) -> str:
-        """Show the answer in a notebook: how sure it is, sizes, remarks, the other k and why."""
-        sizes = ", ".join(map(size_text, self.path.sizes(self.k)))
-        parts = [_html.paragraph(f"{self.headline}.", strong=True)]
-        parts.append(_html.paragraph(f"Rows in each cluster: {sizes}."))
-        parts.append(_html.listed(self.remarks))
-        why = [(str(self.k), self.reasons.get(self.k) or "chosen")]
-        why += [(str(each.k), each.reason) for each in self.candidates[:4]]
-        parts.append(_html.table(("k", "what speaks for and against it"), why))
-        shown = [name for name in _SHOWN if name in self.table]
-        numbers = [
-            (str(k), *(f"{value:.4g}" if value == value else "" for value in row))
-            for k, row in zip(self.table.index, self.table[shown].to_numpy(), strict=True)
-        ]
-        titles = ("k", *(name.replace("_", " ") for name in shown))
-        parts.append(_html.folded("The numbers for every k", _html.table(titles, numbers)))
-        return f"<div>{''.join(parts)}</div>"
+        from edfkmeans import _wording
 
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    """Put several numbers into words: "3 or 4", "2, 5 or 9", "10 to 14"."""
-    runs = np.split(np.array(numbers), np.flatnonzero(np.diff(numbers) > 1) + 1)
-    words: list[str] = []
-    for run in runs:
-        words += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run]
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+        return _wording.notebook(self)
 
 
 def _plain(value: Any) -> float | None:
