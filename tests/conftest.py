@@ -66,6 +66,14 @@ def blobs(k, n=40, d=3, gap=12.0, seed=0):
     return centers[labels] + rng.normal(size=(k * n, d)), labels
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_as_before():
+    """Undo what a test has made of Ctrl-C: ignored, it would be in all processes started later."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def benchmark_folder():
     """Folder of the paper's data sets; the test is skipped where there is none."""

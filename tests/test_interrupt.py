@@ -60,6 +60,8 @@ for moment in map(float, sys.argv[3:]):
     except KeyboardInterrupt:
         seconds = time.perf_counter() - sent[0]
         timer.join()
+        while threading.active_count() > threads and time.perf_counter() - sent[0] < limit:
+            time.sleep(0.01)  # on their way out
         left = threading.active_count() - threads
         print("back" if seconds < limit else seconds, left, call(90, 5) == before)
 """

@@ -576,20 +576,16 @@ def test_former_options_are_refused(option, table):
 
 def test_the_entry_point(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["edfkmeans", "--version"])
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        with pytest.raises(SystemExit) as end:
-            __main__.main()
-        assert not end.value.code
-        assert capsys.readouterr().out == f"edfkmeans {edfkmeans.__version__}\n"
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        monkeypatch.setattr(cli, "main", lambda: signal.raise_signal(signal.SIGINT))
-        with pytest.raises(SystemExit) as end:
-            __main__.main()
-        assert end.value.code == 130
-        assert capsys.readouterr().err == "\nInterrupted; nothing was written.\n"
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(SystemExit) as end:
+        __main__.main()
+    assert not end.value.code
+    assert capsys.readouterr().out == f"edfkmeans {edfkmeans.__version__}\n"
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(cli, "main", lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(SystemExit) as end:
+        __main__.main()
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "\nInterrupted; nothing was written.\n"
 
 
 @pytest.mark.parametrize("outputs, said", [(["--json", "j.json"], True), ([], False)])

@@ -558,6 +558,8 @@ for moment in (0.3, 3.5):
         print("not interrupted")
     except KeyboardInterrupt:
         late = time.perf_counter() - start - moment
+        while threading.active_count() > threads and time.perf_counter() - start < moment + 10:
+            time.sleep(0.01)  # on their way out
         print("back" if late < 10 else late, threading.active_count() - threads)
 """
 
