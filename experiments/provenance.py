@@ -85,6 +85,11 @@ RESULTS = {
         (),
     ),
     "experiments/results/measured_sets.csv": ("experiments/measured.py", ("--part", "sets"), ()),
+    "experiments/results/measured_called.csv": (
+        "experiments/measured.py",
+        ("--part", "called"),
+        (),
+    ),
     "experiments/results/measured_simulated.csv": (
         "experiments/measured.py",
         ("--part", "simulated"),
