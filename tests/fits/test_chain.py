@@ -35,6 +35,44 @@ def test_descent_from_anywhere_ends_in_an_optimum(seed, n, d, k):
         np.testing.assert_allclose(descent.centers, naive.centroids(X, descent.labels), atol=1e-12)
 
 
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8"]), st.booleans(),
+    st.sampled_from(["groups", "noise", "copies", "one far away", "far from 0"]),
+)  # fmt: skip
+def test_products_of_wide_rows_lead_the_same_way(seed, dtype, weighted, kind):
+    """Their rounding decides which rows are looked at, and not which ones move."""
+    rng = np.random.default_rng(seed)
+    n, d, k = 30, 70, 3
+    X = rng.normal(size=(n, d))
+    if kind == "groups":
+        X += 3 * rng.normal(size=(k, d))[rng.integers(0, k, n)]
+    elif kind == "copies":
+        X = X[rng.integers(0, 8, n)]
+    elif kind == "one far away":  # the squares of the others are nothing in single precision
+        X *= 1e-25
+        X[0] = 1.0
+    elif kind == "far from 0":
+        X = X * 1e-5 + 1.0
+    X = X.astype(dtype)
+    w = rng.choice([0.5, 1.0, 2.5], n) if weighted else None
+    labels = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    found = []
+    for wide in (64, d):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fit_module, "_LITTLE", 0)
+            patch.setattr(fit_module, "_WIDE", wide)
+            descent = Descent(X, w)
+            descent.labels[:] = labels
+            descent.start(np.zeros((k, d)), np.ones(k, np.float64 if weighted else np.int64))
+            inertia = descent.run(Threads(1))
+        assert descent.moves == 0
+        assert ("single" in vars(descent)) == (wide < d)
+        found.append((descent.labels.tolist(), inertia))
+    assert found[0] == found[1]
+    if not weighted:
+        assert naive.is_single_point_optimum(X.astype(np.float64), descent.labels)
+
+
 def test_weigh_equals_loops():
     X, labels = blobs(4, n=30)
     fit = fit_of_labels(X, labels.astype(np.int32), 4)

@@ -245,9 +245,7 @@ def test_moves_one_by_one():
         X, None, asked, len(asked) - 1, labels, centers, sizes, upper, lower, drift
     )
     # The same with everything computed anew after each move.
-    now, path = before.copy(), np.zeros(k)
-    smallest, largest = sizes_before.copy(), sizes_before.copy()
-    moved = []
+    now, moved = before.copy(), []
     for i in asked[:-1]:
         counts, at = np.bincount(now, minlength=k), np.array(naive.centroids(X, now))
         leave, enter, target = wishes(X, now, counts, squares(X, at))
@@ -255,17 +253,16 @@ def test_moves_one_by_one():
             continue
         now[i] = target[i]
         moved.append(i)
-        counts = np.bincount(now, minlength=k)
-        smallest, largest = np.minimum(smallest, counts), np.maximum(largest, counts)
-        path += np.sqrt(((np.array(naive.centroids(X, now)) - at) ** 2).sum(axis=1))
     assert moves == len(moved) > 5
     assert labels.tolist() == now.tolist()
     assert now[5] == 3
     assert sizes.tolist() == np.bincount(now).tolist()
     np.testing.assert_allclose(centers, naive.centroids(X, now), atol=1e-12)
-    np.testing.assert_allclose(drift, path, atol=1e-12)
-    ratio = np.sqrt(smallest / (smallest + 1)) / np.sqrt(largest / (largest + 1))
+    drifted = np.array(naive.centroids(X, now)) - naive.centroids(X, before)
+    np.testing.assert_allclose(drift, np.sqrt((drifted**2).sum(axis=1)) * UP, atol=1e-12)
+    ratio = np.sqrt(sizes / (sizes + 1)) / np.sqrt(sizes_before / (sizes_before + 1))
     assert shrink == pytest.approx(ratio.min())
+    assert shrink < 1
     assert np.isinf(upper[moved]).all()
     assert (lower[moved] == 0).all()
     rest = np.setdiff1d(np.arange(n), moved)

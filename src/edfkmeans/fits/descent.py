@@ -1,7 +1,7 @@
 """The descent of a clustering of rows in memory to a single-point optimum."""
 
 import warnings
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +16,14 @@ from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
 
 Bounds = npt.NDArray[np.float32]
+Singles = npt.NDArray[np.float32]
 
 MAX_SWEEPS = 1000
 # Values times centres: up to so many, a whole descent takes well below a second, and one call of
 # a kernel does it. Beyond, sweeps are called one by one, and Ctrl-C is heard between them.
 _LITTLE = 2**22
+# Columns: rows with more are weighed by products with the centres, so many rows at a time.
+_WIDE, _PIECE = 72, 1024
 
 
 class Descent:
@@ -87,20 +90,48 @@ class Descent:
         return inertia_of(self.values, self.labels, self.centers, pool, self.weights)
 
     def _scan(self, movers: npt.NDArray[np.int64], rows: slice) -> int:
-        return int(
-            hartigan.scan(
-                self.values[rows],
-                None if self.weights is None else self.weights[rows],
-                self.labels[rows],
-                self.centers,
-                self.sizes,
-                self.upper[rows],
-                self.lower[rows],
-                self.drift,
-                self.shrink,
-                movers[rows],
+        values, labels, into = self.values[rows], self.labels[rows], movers[rows]
+        w = None if self.weights is None else self.weights[rows]
+        bounds = self.upper[rows], self.lower[rows]
+        state = (labels, self.centers, self.sizes, *bounds, self.drift, self.shrink)
+        if values.shape[1] <= _WIDE:
+            return int(hartigan.scan(values, w, *state, into))
+        k = len(self.sizes)
+        changed, factor, every = np.empty(k, np.int64), np.empty(k), np.arange(k)
+        count, many = hartigan.doubted(w, *state, changed, factor, into)
+        for asked in (every,) if many == k else (changed[:many], every):
+            fixed = w, labels, self.sizes, asked, factor, *bounds
+            count = _weigh(
+                self.single[rows], self.squares[rows], self.centers[asked], into[:count], *fixed
             )
-        )
+        exactly = labels, self.centers, self.sizes, every, factor, *bounds
+        return int(hartigan.weigh(values, w, into, count, *exactly))
+
+    @cached_property
+    def single(self) -> Singles:
+        """The values in single precision, for products; fits of the same rows may share them."""
+        return np.asarray(self.values, np.float32)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared lengths of the rows."""
+        return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
+
+
+def _weigh(
+    single: Singles, squares: Floats, centers: Floats, rows: npt.NDArray[np.int64], *fixed: Any
+) -> int:
+    """Weigh wide rows against some centres; puts those in doubt first and returns how many."""
+    center_squares = np.einsum("ij,ij->i", centers, centers)
+    lost = 4 * single.shape[1] * np.finfo(np.float32).eps
+    directions, left = centers.T.astype(np.float32), 0
+    for first in range(0, len(rows), _PIECE):
+        some = rows[first : first + _PIECE]
+        products = single[some] @ directions
+        found = hartigan.weigh_products(products, squares, center_squares, lost, some, *fixed)
+        rows[left : left + found] = some[:found].copy()
+        left += found
+    return left
 
 
 def fit_from_centers(

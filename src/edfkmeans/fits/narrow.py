@@ -11,9 +11,9 @@ span: distances there are the same.
 import numpy as np
 
 from edfkmeans._streams import Purpose, stream
-from edfkmeans.engines.threads import Threads
+from edfkmeans.engines.threads import Threads, one_thread_of_blas
 from edfkmeans.fits.chain import chain_fits, falling
-from edfkmeans.fits.descent import Descent
+from edfkmeans.fits.descent import Descent, Singles
 from edfkmeans.fits.fit import Fit
 from edfkmeans.fits.starts import Report
 from edfkmeans.kernels import products as kernels
@@ -65,11 +65,12 @@ def narrow_fits(
     if weights is None and (n <= _PAIRS or n <= 2 * d):
         products = np.asarray(values @ values.T, np.float64)
     enough = int(_ENOUGH * n) if n > look.SAMPLE else 0
-    with Threads(n_jobs) as pool:
+    single = np.asarray(values, np.float32)
+    with Threads(n_jobs) as pool, one_thread_of_blas():
 
         def one(fit: Fit) -> Fit:
             pool.check()
-            return _finished(values, weights, products, fit, enough)
+            return _finished(values, single, weights, products, fit, enough)
 
         # Large k first: the longest tasks must not be the last ones.
         return falling(values, weights, pool.map(one, found[::-1])[::-1], pool)
@@ -106,10 +107,16 @@ def _first(products: Values, count: int) -> tuple[Floats, Floats]:
 
 
 def _finished(
-    values: Values, weights: Floats | None, products: Floats | None, fit: Fit, enough: int
+    values: Values,
+    single: Singles,
+    weights: Floats | None,
+    products: Floats | None,
+    fit: Fit,
+    enough: int,
 ) -> Fit:
     """Take a clustering down to an optimum on all columns."""
     descent = Descent(values, weights)
+    descent.single = single
     descent.labels[:] = fit.labels
     if products is not None:
         kernels.descend(products, descent.labels, fit.k, _SWEEPS)

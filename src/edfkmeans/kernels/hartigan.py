@@ -30,6 +30,10 @@ centre is far from all that changed are not even asked that, as
 Only rows that are still in doubt, hardly more than want to move, are weighed against all clusters.
 Bounds decide what is looked at and never who moves: the fits are the same without them.
 
+Where columns are many, distances are found by products with the centres in single precision, and
+what these lose is added to the bounds. Rows that are in doubt even so, few more than want to move,
+are weighed as all others are.
+
 A row of weight w stands for w rows. It is asked as one of them: ``n_l / (n_l + u)`` and
 ``n_c / (n_c - u)``, with u = 1, or w if that is less, take the place of the factors. If one of them
 would rather be elsewhere, so would the others, all the more when it has left: the row goes as a
@@ -61,6 +65,8 @@ _FEW, _LITTLE, _MOST = 5, 0.1, 1.5
 _ROWS_PER_PAIR = 4
 # Further away than anything, and finite: infinity less infinity is not a number.
 _FAR = 1e300
+# A square that single precision may take for 0.
+_NOTHING = 1e-30
 # A drift that says of a cluster whose centre stayed that its size has changed.
 _AT_ALL = 1e-300
 
@@ -72,7 +78,7 @@ def root_weight(size):
 
 
 @kernel
-def _weigh(X, w, rows, count, labels, centers, sizes, asked, factor, upper, lower):
+def weigh(X, w, rows, count, labels, centers, sizes, asked, factor, upper, lower):
     """Renew the bounds of rows by some clusters, or by all of them.
 
     Rows that may want to move all the same, or of all clusters those that do, are left in `rows`;
@@ -186,11 +192,11 @@ def _widen_bounds(labels, upper, lower, drift, shrink, rest, anew, reach, factor
     return count
 
 
-@kernel
-def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
-    """Write the rows of a block that want to move to `movers`; returns how many."""
-    n, k = X.shape[0], centers.shape[0]
-    changed, reach, factor = np.empty(k, np.int64), np.empty(k), np.empty(k)
+@inlined
+def _doubted(n, w, labels, centers, sizes, upper, lower, drift, shrink, changed, factor, rows):
+    """Write the rows in doubt and the clusters to ask them about; returns how many of each."""
+    k = centers.shape[0]
+    reach = np.empty(k)
     for c in range(k):
         factor[c] = math.sqrt(sizes[c] / (sizes[c] - 1.0)) if sizes[c] > 1 else 0.0
         if w is not None and sizes[c] <= 1.0:
@@ -199,16 +205,74 @@ def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
     reach[:] = -np.inf
     if n >= _ROWS_PER_PAIR * many:
         _reach(centers, sizes, changed[:many], reach)
-    count = _widen_bounds(
-        labels, upper, lower, drift, shrink, rest, many == k, reach, factor, movers
+    count = _widen_bounds(labels, upper, lower, drift, shrink, rest, many == k, reach, factor, rows)
+    return count, many
+
+
+@kernel
+def scan(X, w, labels, centers, sizes, upper, lower, drift, shrink, movers):
+    """Write the rows of a block that want to move to `movers`; returns how many."""
+    n, k = X.shape[0], centers.shape[0]
+    changed, factor = np.empty(k, np.int64), np.empty(k)
+    count, many = _doubted(
+        n, w, labels, centers, sizes, upper, lower, drift, shrink, changed, factor, movers
     )
     if many < k:
-        count = _weigh(
+        count = weigh(
             X, w, movers, count, labels, centers, sizes, changed[:many], factor, upper, lower
         )
         for c in range(k):
             changed[c] = c
-    return _weigh(X, w, movers, count, labels, centers, sizes, changed, factor, upper, lower)
+    return weigh(X, w, movers, count, labels, centers, sizes, changed, factor, upper, lower)
+
+
+@kernel
+def doubted(w, labels, centers, sizes, upper, lower, drift, shrink, changed, factor, rows):
+    """Do the first part of a `scan`, that of the bounds."""
+    n = labels.shape[0]
+    return _doubted(
+        n, w, labels, centers, sizes, upper, lower, drift, shrink, changed, factor, rows
+    )
+
+
+@kernel
+def weigh_products(
+    products, squares, center_squares, lost, rows, w, labels, sizes, asked, factor, upper, lower
+):
+    """Do what `weigh` does, by the products of rows and centres; returns how many rows are left.
+
+    Products are in single precision: a distance may be off by the part `lost` of the squares, or by
+    next to nothing. Bounds allow for that, and rows may be left that do not want to move.
+    """
+    every = asked.shape[0] == sizes.shape[0]
+    left = np.int64(0)
+    for m in range(rows.shape[0]):
+        i = rows[m]
+        own, square = labels[i], squares[i]
+        one = 1.0 if w is None else min(1.0, w[i])
+        leave = enter = root = np.inf
+        for a in range(asked.shape[0]):
+            c = asked[a]
+            error = lost * (square + center_squares[a] + _NOTHING)
+            distance = square + center_squares[a] - 2.0 * products[m, a]
+            if c == own:
+                leave = max(distance + error, 0.0)
+            else:
+                floor = max(distance - error, 0.0)
+                enter = min(enter, floor * (sizes[c] / (sizes[c] + one)))
+                root = min(root, floor * (sizes[c] / (sizes[c] + 1.0)))
+        size = sizes[own]
+        above, below = math.sqrt(leave) * _UP, math.sqrt(root) * _DOWN
+        if every:
+            wants = factor[own] > 0.0 and enter < leave * (size / (size - one))
+        else:
+            above, below = min(above, np.float64(upper[i])), min(below, np.float64(lower[i]))
+            wants = factor[own] * above > below
+        upper[i] = above
+        lower[i] = below
+        rows[left] = i
+        left += wants
+    return left
 
 
 @inlined
@@ -229,16 +293,31 @@ def _best_move(x, one, c, centers, sizes):
     return leave, enter, target
 
 
+@inlined
+def _moved_by(old, old_sizes, centers, sizes, drift):
+    """Write how far centres are from the old ones; returns the `shrink` that goes with it."""
+    shrink = 1.0
+    for c in range(old.shape[0]):
+        square = 0.0
+        for j in range(old.shape[1]):
+            t = centers[c, j] - old[c, j]
+            square += t * t
+        drift[c] = math.sqrt(square) * _UP
+        if sizes[c] != old_sizes[c]:
+            drift[c] += _AT_ALL
+        if sizes[c] < old_sizes[c]:
+            shrink = min(shrink, root_weight(sizes[c]) / root_weight(old_sizes[c]))
+    return shrink
+
+
 @kernel
 def apply_moves(X, w, movers, count, labels, centers, sizes, upper, lower, drift):
     """Move each row that still wants to; returns the number of moves and the new `shrink`.
 
-    A row of weight w counts as w moves.
+    A row of weight w counts as w moves. Only where centres end up counts for the bounds, which is
+    less than the way they went from move to move.
     """
-    k, d = centers.shape
-    smallest = sizes.copy()
-    largest = sizes.copy()
-    drift[:] = 0.0
+    old, old_sizes = centers.copy(), sizes.copy()
     moves = 0 if w is None else 0.0
     for m in range(count):
         i = movers[m]
@@ -252,31 +331,20 @@ def apply_moves(X, w, movers, count, labels, centers, sizes, upper, lower, drift
             continue
         sizes[c] -= amount
         sizes[target] += amount
-        smallest[c] = min(smallest[c], sizes[c])
-        largest[target] = max(largest[target], sizes[target])
-        away = toward = 0.0
-        for j in range(d):
+        for j in range(centers.shape[1]):
             t = (X[i, j] - centers[c, j]) / sizes[c]
             if w is not None:
                 t *= amount
             centers[c, j] -= t
-            away += t * t
             t = (X[i, j] - centers[target, j]) / sizes[target]
             if w is not None:
                 t *= amount
             centers[target, j] += t
-            toward += t * t
-        drift[c] += math.sqrt(away) + _AT_ALL
-        drift[target] += math.sqrt(toward) + _AT_ALL
         labels[i] = target
         upper[i] = np.inf  # weighed again in the next sweep
         lower[i] = 0.0
         moves += amount
-    shrink = 1.0
-    for c in range(k):
-        if smallest[c] < largest[c]:
-            shrink = min(shrink, root_weight(smallest[c]) / root_weight(largest[c]))
-    return moves, shrink
+    return moves, _moved_by(old, old_sizes, centers, sizes, drift)
 
 
 @kernel
@@ -286,18 +354,7 @@ def start(X, w, labels, old, old_sizes, centers, sizes, drift):
     Returns the `shrink` that goes with `drift`.
     """
     weighted_centroids(X, w, labels, centers, sizes)
-    shrink = 1.0
-    for c in range(old.shape[0]):
-        square = 0.0
-        for j in range(old.shape[1]):
-            t = centers[c, j] - old[c, j]
-            square += t * t
-        drift[c] = math.sqrt(square) * _UP
-        if sizes[c] != old_sizes[c]:
-            drift[c] += _AT_ALL
-        if sizes[c] < old_sizes[c]:
-            shrink = min(shrink, root_weight(sizes[c]) / root_weight(old_sizes[c]))
-    return shrink
+    return _moved_by(old, old_sizes, centers, sizes, drift)
 
 
 @kernel
