@@ -29,8 +29,13 @@ _SAME = 0.9
 _LEAST, _MOST = 3, 400
 # Robust standard deviations: where the tail of a line begins.
 _TAIL = 2.0
+# Numbers: so many places of rows along several axes are held at once.
+_TOGETHER = 2_000_000
 # What is told of the clearest island, see `_island`.
 _TOLD = ("clear", "lone", "size", "place", "gap", "spread", "opposite", "grain")
+
+Rounded = npt.NDArray[np.floating]
+Numbers = npt.NDArray[np.int64]
 
 
 def islands(rows: Rows, pool: Threads) -> dict[str, float]:
@@ -39,21 +44,24 @@ def islands(rows: Rows, pool: Threads) -> dict[str, float]:
     if len(values) < 4 * _FAR_LEAST:
         return dict.fromkeys((*_TOLD, "clear_in_both"), np.nan)
     order = stream(STEADY, Purpose.ISLANDS).permutation(len(values))
-    white = _whitened(values, some_rows(rows, _ROWS, STEADY), order)
-    halves = [white[half::2] for half in (0, 1)]
-    directions = pool.map(_directions, halves)
-    lines = [half @ each.T for half, each in zip(halves[::-1], directions, strict=True)]
-    along = iter(pool.map(_island, [line for each in lines for line in each.T]))
-    found = np.array([max([next(along) for _ in each.T]) for each in lines])  # the clearest
+    halves = [order[half::2] for half in (0, 1)]
+    axes = _axes(some_rows(rows, _ROWS, STEADY))
+    middle = _middle(values, axes)
+    directions = pool.map(lambda half: _directions(values, half, axes, middle), halves)
+    lines = [
+        (half, axes @ direction)
+        for half, each in zip(halves[::-1], directions, strict=True)
+        for direction in each
+    ]
+    along = iter(pool.map(lambda line: _island(_along(values, *line)), lines))
+    found = np.array([max([next(along) for _ in each]) for each in directions])  # the clearest
     return dict(zip(_TOLD, map(float, found.mean(axis=0)), strict=True)) | {
         "clear_in_both": float(found[:, 0].min())
     }
 
 
-def _whitened(
-    values: npt.NDArray[np.floating], some: Floats, order: npt.NDArray[np.int64]
-) -> Floats:
-    """Return the rows, in that order, in principal components of some, of about equal spread."""
+def _axes(some: Floats) -> Floats:
+    """Return the first principal axes of some rows, as long as makes all spread about alike."""
     n, d = some.shape
     if n < d:
         squares, left = np.linalg.eigh(some @ some.T)
@@ -64,21 +72,32 @@ def _whitened(
         axes = axes[:, ::-1][:, :_COMPONENTS]
     variances = np.maximum(squares[::-1][:_COMPONENTS], 0.0) / n
     scale = np.sqrt(variances + _RIDGE * variances.mean())
-    axes = axes / np.maximum(scale, 1e-300)
-    # A block of rows, and a column, at a time: there is room for no more than the result.
-    places = np.empty((len(values), axes.shape[1]))
-    for block in row_blocks(len(values)):
-        places[block] = values[order[block]] @ axes
-    for column in places.T:
-        column -= np.median(column)
+    return np.asarray(axes / np.maximum(scale, 1e-300))
+
+
+def _along(values: Rounded, numbers: Numbers, axes: Floats) -> Floats:
+    """Return where some rows lie along one axis or several, a block of rows at a time."""
+    places = np.empty((len(numbers), *axes.shape[1:]))
+    for block in row_blocks(len(numbers)):
+        places[block] = values[numbers[block]] @ axes
     return places
 
 
-def _directions(half: Floats) -> Floats:
+def _middle(values: Rounded, axes: Floats) -> Floats:
+    """Return the median along every axis; of many rows, few axes at a time are held."""
+    together = max(1, _TOGETHER // len(values))
+    parts = [axes[:, first : first + together] for first in range(0, axes.shape[1], together)]
+    every = np.arange(len(values))
+    return np.concatenate([np.median(_along(values, every, part), axis=0) for part in parts])
+
+
+def _directions(values: Rounded, half: Numbers, axes: Floats, middle: Floats) -> Floats:
     """Return the directions of rows far from the middle that have others beside them."""
-    lengths = np.concatenate([(half[block] ** 2).sum(axis=1) for block in row_blocks(len(half))])
+    lengths = np.empty(len(half))
+    for block in row_blocks(len(half)):
+        lengths[block] = ((_along(values, half[block], axes) - middle) ** 2).sum(axis=1)
     many = int(np.clip(len(half) // _FAR, _FAR_LEAST, _FAR_MOST))
-    far = half[np.argsort(-lengths, kind="stable")[:many]]
+    far = _along(values, half[np.argsort(-lengths, kind="stable")[:many]], axes) - middle
     squares = (far**2).sum(axis=1)
     away = np.sqrt(np.maximum(squares[:, None] + squares - 2 * far @ far.T, 0.0))
     beside = np.argsort(away, axis=1, kind="stable")[:, : _BESIDE + 1]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import kernel, part
 from edfkmeans.kernels.lloyd import centroids
 from edfkmeans.kernels.saddle import saddle_ratios, squared_gaps
 
@@ -71,7 +71,7 @@ def spreads(X, labels, centers, sizes, gaps, out):
     out[2] = boxes + mixing + price * k * (2 * d + 1)
 
 
-@kernel
+@part
 def _lowest(ratios, sizes, least, most):
     """Find the cluster of the lowest ratio, the smaller of two; of certain sizes, if there are."""
     found, lowest = 0, np.inf

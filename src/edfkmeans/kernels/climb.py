@@ -10,7 +10,7 @@ no clusters; it takes 4 (k + d) n bytes.
 
 import numpy as np
 
-from edfkmeans.kernels.compile import inlined, kernel
+from edfkmeans.kernels.compile import inlined, kernel, part
 from edfkmeans.kernels.hartigan import apply_moves
 from edfkmeans.kernels.lloyd import centroids
 from edfkmeans.kernels.steps import draw
@@ -75,7 +75,7 @@ def _best_row(X, columns, own, uniforms, drawn, room):
     return row
 
 
-@kernel
+@part
 def _weigh(X, labels, centers, own):
     """Write every row's squared distance to its centre; returns their sum."""
     total = 0.0

@@ -73,6 +73,9 @@ def _garbage_left() -> Iterator[None]:
 exact_kernel: Any = partial(kernel, fastmath=False)
 # A part of one kernel: compiled with it, and not by itself before.
 inlined: Any = _compile(inline="always")
+# A part of several kernels: compiled once, without what a call from Python would need, so that only
+# kernels may call it.
+part: Any = _compile(no_cpython_wrapper=True)
 
 
 class _Waiting(event.Listener):

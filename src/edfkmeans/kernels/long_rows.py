@@ -1,12 +1,12 @@
 """Long rows: one at a time, where columns are so many that they fill the vector units."""
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import part
 
 # Columns that are looked at side by side: the compiler does not reorder comparisons by itself.
 LANES = 32
 
 
-@kernel
+@part
 def squared_distance(x, center):
     """Squared distance of a row to a centre."""
     square = 0.0
@@ -16,7 +16,7 @@ def squared_distance(x, center):
     return square
 
 
-@kernel
+@part
 def row_errors(x, center, pilot_center, error, room):
     """Write a row's distance from its pilot's mean; returns bounds over its coordinates.
 

@@ -12,14 +12,14 @@ way only, and `hartigan` has the last word; `climb` is for samples without clust
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import kernel, part
 from edfkmeans.kernels.steps import draw
 
 # A move must lower the sum of squares by this part of the row's square: beyond all rounding.
 _LEAST_GAIN = 1e-10
 
 
-@kernel
+@part
 def _add_up(products, labels, sizes, sums, totals):
     """Write the sizes of the clusters, the sums of products with their rows, and within them."""
     n = labels.shape[0]
@@ -35,7 +35,7 @@ def _add_up(products, labels, sizes, sums, totals):
         totals[labels[i]] += sums[labels[i], i]
 
 
-@kernel
+@part
 def _movers(products, labels, sizes, sums, totals, leave, enter, movers):
     """Write the rows that want to move; returns how many."""
     n = labels.shape[0]
@@ -59,14 +59,14 @@ def _movers(products, labels, sizes, sums, totals, leave, enter, movers):
     return found
 
 
-@kernel
+@part
 def _square(i, c, products, sizes, sums, totals):
     """Squared distance of a row to the centroid of a cluster."""
     size = max(float(sizes[c]), 1.0)
     return products[i, i] - 2.0 * sums[c, i] / size + totals[c] / (size * size)
 
 
-@kernel
+@part
 def _move(i, target, products, labels, sizes, sums, totals):
     """Give a row to another cluster."""
     own = labels[i]
@@ -80,7 +80,7 @@ def _move(i, target, products, labels, sizes, sums, totals):
     labels[i] = target
 
 
-@kernel
+@part
 def _sweep(products, labels, sizes, sums, totals, leave, enter, movers):
     """Move each row that wants to, and still does when its turn comes; returns how many did."""
     found = _movers(products, labels, sizes, sums, totals, leave, enter, movers)
@@ -118,7 +118,7 @@ def descend(products, labels, k, max_sweeps):
             break
 
 
-@kernel
+@part
 def _best_row(products, own, uniforms, drawn):
     """Draw rows by their squared distance `own`; returns the one that would save most."""
     draw(own, None, uniforms, drawn)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from edfkmeans.kernels.compile import inlined, kernel
+from edfkmeans.kernels.compile import inlined, kernel, part
 from edfkmeans.kernels.counting import rand_index
 from edfkmeans.kernels.lloyd import assign, centroids
 
@@ -39,7 +39,7 @@ def squared_gaps(centers, gaps):
             gaps[c, other] = squares[c] + squares[other] - gaps[c, other]
 
 
-@kernel
+@part
 def _neighbours(gaps, near):
     """Write the clusters whose centres are nearest to that of each; the lower one wins ties."""
     for c in range(gaps.shape[0]):
@@ -54,7 +54,7 @@ def _neighbours(gaps, near):
                     near[c, m] = other
 
 
-@kernel
+@part
 def _number_pairs(near, number, ends):
     """Give every pair of neighbours a number; returns how many there are."""
     found = 0
@@ -96,7 +96,7 @@ def count_along(X, labels, lines, starts, pairs, first, per_unit, counts):
                     counts[p, low + 1] += part
 
 
-@kernel
+@part
 def _ratio(counts, density):
     """Lowest density in the middle over the lesser of the two highest near the centres."""
     density[:] = 0.0

@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import kernel, part
 
 # Squared distance over the squares of both rows: below it, products have lost too many digits.
 _NEAR = 1e-6
 
 
-@kernel
+@part
 def _squares(row, tile, out):
     """``out[p] = |tile[:, p] - row|^2``; loops as long as the tile is wide, see `silhouettes`."""
     d = row.shape[0]
@@ -33,7 +33,7 @@ def _squares(row, tile, out):
             out[p] += t0 * t0
 
 
-@kernel
+@part
 def _squares_by_products(X, i, begin, count, products, out):
     """Write the squared distances of row i to rows ``begin .. begin + count - 1``."""
     for p in range(out.shape[0]):

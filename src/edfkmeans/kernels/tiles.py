@@ -5,7 +5,7 @@ compiler knows, and so fills the vector units whatever d and k are. Differences 
 directly: the expansion ``|x|^2 - 2 x.c + |c|^2`` loses the digits of tight, distant clusters.
 """
 
-from edfkmeans.kernels.compile import kernel
+from edfkmeans.kernels.compile import kernel, part
 
 # Rows: a multiple of every vector unit's width.
 TILE = 48
@@ -52,7 +52,7 @@ def tile_distances(tile, center, out):
             out[p] += t0 * t0 + t1 * t1 + t2 * t2 + t3 * t3
 
 
-@kernel
+@part
 def rows_of_one_cluster(labels, by_cluster, first, rows):
     """Write the next rows of the cluster that row `first` is in; returns how many fit in a tile."""
     c = labels[by_cluster[first]]
@@ -65,7 +65,7 @@ def rows_of_one_cluster(labels, by_cluster, first, rows):
     return count
 
 
-@kernel
+@part
 def pilot_errors(
     tile, rows, count, center, pilot_labels, pilot_centers, far, error, offset, longest
 ):
