@@ -46,14 +46,11 @@ def islands(rows: Rows, pool: Threads) -> dict[str, float]:
     order = stream(STEADY, Purpose.ISLANDS).permutation(len(values))
     halves = [order[half::2] for half in (0, 1)]
     axes = _axes(some_rows(rows, _ROWS, STEADY))
-    middle = _middle(values, axes)
+    middle = _middle(values, axes, pool)
     directions = pool.map(lambda half: _directions(values, half, axes, middle), halves)
-    lines = [
-        (half, axes @ direction)
-        for half, each in zip(halves[::-1], directions, strict=True)
-        for direction in each
-    ]
-    along = iter(pool.map(lambda line: _island(_along(values, *line)), lines))
+    lines = zip(halves[::-1], [axes @ each.T for each in directions], strict=True)
+    places = pool.map(lambda line: _along(values, *line), lines)
+    along = iter(pool.map(_island, [place for each in places for place in each]))
     found = np.array([max([next(along) for _ in each]) for each in directions])  # the clearest
     return dict(zip(_TOLD, map(float, found.mean(axis=0)), strict=True)) | {
         "clear_in_both": float(found[:, 0].min())
@@ -76,28 +73,29 @@ def _axes(some: Floats) -> Floats:
 
 
 def _along(values: Rounded, numbers: Numbers, axes: Floats) -> Floats:
-    """Return where some rows lie along one axis or several, a block of rows at a time."""
-    places = np.empty((len(numbers), *axes.shape[1:]))
+    """Return where some rows lie along every axis, a row of places for each."""
+    places = np.empty((axes.shape[1], len(numbers)))
     for block in row_blocks(len(numbers)):
-        places[block] = values[numbers[block]] @ axes
+        places[:, block] = (values[numbers[block]] @ axes).T
     return places
 
 
-def _middle(values: Rounded, axes: Floats) -> Floats:
+def _middle(values: Rounded, axes: Floats, pool: Threads) -> Floats:
     """Return the median along every axis; of many rows, few axes at a time are held."""
     together = max(1, _TOGETHER // len(values))
     parts = [axes[:, first : first + together] for first in range(0, axes.shape[1], together)]
     every = np.arange(len(values))
-    return np.concatenate([np.median(_along(values, every, part), axis=0) for part in parts])
+    medians = pool.map(lambda part: np.median(_along(values, every, part), axis=1), parts)
+    return np.concatenate(medians)
 
 
 def _directions(values: Rounded, half: Numbers, axes: Floats, middle: Floats) -> Floats:
     """Return the directions of rows far from the middle that have others beside them."""
     lengths = np.empty(len(half))
     for block in row_blocks(len(half)):
-        lengths[block] = ((_along(values, half[block], axes) - middle) ** 2).sum(axis=1)
+        lengths[block] = ((values[half[block]] @ axes - middle) ** 2).sum(axis=1)
     many = int(np.clip(len(half) // _FAR, _FAR_LEAST, _FAR_MOST))
-    far = _along(values, half[np.argsort(-lengths, kind="stable")[:many]], axes) - middle
+    far = values[half[np.argsort(-lengths, kind="stable")[:many]]] @ axes - middle
     squares = (far**2).sum(axis=1)
     away = np.sqrt(np.maximum(squares[:, None] + squares - 2 * far @ far.T, 0.0))
     beside = np.argsort(away, axis=1, kind="stable")[:, : _BESIDE + 1]
