@@ -27,9 +27,9 @@ HERE = ROOT / "release"
 DIST = ROOT / "dist"
 # Extras for those who work on the package; the others are for its users.
 FOR_DEVELOPERS = {"dev", "bench", "docs"}
-# Extras that need what not every machine has, and what that is: it is only looked whether their
-# packages can be had. None is in "all", and every other one has its checks in release/smoke.py.
-NOT_TRIED = {"spark": "Java", "gpu": "a GPU"}
+# Extras that need what not every machine has, and what that is. Where it is not there, and always
+# for a GPU, it is only looked whether their packages can be had.
+NEEDS_MORE = {"spark": "Java", "gpu": "a GPU"}
 
 
 def main(release):
@@ -48,9 +48,10 @@ def main(release):
         # Kernels are compiled once: every environment has the same path and the same files.
         os.environ["NUMBA_CACHE_DIR"] = str(Path(place) / "numba")
         extras = extras_of(wheel)
-        for extra in ("", *(extra for extra in extras if extra not in NOT_TRIED)):
+        left_out = {*NEEDS_MORE} - ({"spark"} if has_java() else set())
+        for extra in ("", *(extra for extra in extras if extra not in left_out)):
             check_installed(wheel, extra, version, Path(place))
-        for extra in sorted(NOT_TRIED.keys() & extras):
+        for extra in sorted(left_out.intersection(extras)):
             check_resolved(wheel, extra, Path(place))
     check_recipe(write_recipe(archive, version), version)
     for file in sorted(DIST.iterdir()):
@@ -110,11 +111,11 @@ def extras_of(wheel):
         name = next(n for n in file.namelist() if n.endswith(".dist-info/METADATA"))
         given = HeaderParser().parsestr(file.read(name).decode("utf-8"))
     extras = set(given.get_all("Provides-Extra", [])) - FOR_DEVELOPERS
-    unknown = extras - {"all"} - tried() - NOT_TRIED.keys()
+    unknown = extras - {"all"} - tried() - NEEDS_MORE.keys()
     if unknown:
         sys.exit(
             f"No one has said how {', '.join(sorted(unknown))} is checked: NEEDED and a check in "
-            "release/smoke.py, or NOT_TRIED in release/dist.py."
+            "release/smoke.py, or NEEDS_MORE in release/dist.py."
         )
     return sorted(extras)
 
@@ -122,6 +123,12 @@ def extras_of(wheel):
 def tried():
     """Return the extras that release/smoke.py has checks for."""
     return set(runpy.run_path(str(HERE / "smoke.py"))["NEEDED"])
+
+
+def has_java():
+    """Whether Spark can be started: on Windows it needs more than Java."""
+    home = os.environ.get("JAVA_HOME", "")
+    return os.name != "nt" and bool(shutil.which("java") or Path(home, "bin", "java").exists())
 
 
 def check_installed(wheel, extra, version, place):
@@ -142,7 +149,7 @@ def check_resolved(wheel, extra, place):
     """Check that versions can be found for what an extra needs, and install nothing."""
     python = clean_environment(place)
     tool("uv", "pip", "install", "--quiet", "--dry-run", "--python", python, f"{wheel}[{extra}]")
-    print(f"[{extra}]: its packages can be had. NOT TRIED: it needs {NOT_TRIED[extra]}")
+    print(f"[{extra}]: its packages can be had. NOT TRIED: it needs {NEEDS_MORE[extra]}")
 
 
 def clean_environment(place):

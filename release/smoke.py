@@ -14,7 +14,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-# What each extra that can be tried anywhere must bring; release/dist.py names the others.
+# What each extra must bring. Those in ELSEWHERE are no part of [all]: they need more than Python,
+# and release/dist.py tries them where that is there.
 NEEDED = {
     "plot": {"matplotlib"},
     "report": {"jinja2"},
@@ -22,7 +23,9 @@ NEEDED = {
     "arrow": {"pyarrow", "fsspec"},
     "dask": {"dask", "distributed"},
     "excel": {"openpyxl"},
+    "spark": {"pyspark", "pyarrow"},
 }
+ELSEWHERE = {"spark"}
 COMMAND = Path(sysconfig.get_path("scripts")) / "edfkmeans"
 
 
@@ -34,17 +37,18 @@ def main(version, extra):
     assert place.parent == Path(sysconfig.get_path("purelib")), f"imported from {place}"
     assert edfkmeans.__version__ == importlib.metadata.version("edfkmeans") == version
     assert (place / "py.typed").exists()
-    everything = set().union(*NEEDED.values())
-    wanted = everything if extra == "all" else NEEDED.get(extra, set())
+    parts = NEEDED.keys() - ELSEWHERE if extra == "all" else NEEDED.keys() & {extra}
+    wanted = set().union(*(NEEDED[part] for part in parts))
     missing = {name for name in wanted if not is_there(name)}
     assert not missing, f"[{extra}] does not bring {missing}"
     if extra == "none":
-        more = set(filter(is_there, everything))
+        more = set(filter(is_there, set().union(*NEEDED.values())))
         assert not more, f"{more} came without an extra"
     found = check_library()
     checks = {
         "matplotlib": check_plot, "jinja2": check_report, "typer": check_command,
         "pyarrow": check_arrow, "dask": check_dask, "openpyxl": check_excel,
+        "pyspark": check_spark,
     }  # fmt: skip
     told = []
     for package, check in checks.items():
@@ -131,13 +135,22 @@ def check_dask(there, found):
         import dask.array
 
         same_fits(dask.array.from_array(X, chunks=(60, -1)), X)
-    elif is_there("typer"):
-        with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / "table.csv"
-            table.write_text("a,b\n" + "1,2\n3,4\n" * 9, encoding="utf-8")
-            done = selected(table, "--engine", "dask")
-            assert done.returncode
-            assert "[dask]" in done.stderr, done.stderr
+    else:
+        command_asks_for("dask")
+
+
+def check_spark(there, found):
+    """Take a table in Spark; the command says what to install for it."""
+    X, _ = found
+    if there:
+        import pandas
+
+        from edfkmeans.engines.spark_files import connected
+
+        with connected("local[2]") as spark:
+            same_fits(spark.createDataFrame(pandas.DataFrame(X).add_prefix("c")), X)
+    else:
+        command_asks_for("spark")
 
 
 def check_excel(there, found):
@@ -158,6 +171,18 @@ def check_excel(there, found):
             done = selected(file)
             assert done.returncode
             assert "[excel]" in done.stderr, done.stderr
+
+
+def command_asks_for(engine):
+    """Check that the command, where it is, says which extra an engine needs."""
+    if not is_there("typer"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.csv"
+        table.write_text("a,b\n" + "1,2\n3,4\n" * 9, encoding="utf-8")
+        done = selected(table, "--engine", engine)
+    assert done.returncode
+    assert f"[{engine}]" in done.stderr, done.stderr
 
 
 def selected(*words):
