@@ -140,6 +140,25 @@ def test_a_cluster_at_the_mean_of_every_column_is_said_to_be():
     assert words.count("near the mean in every column") == 1
 
 
+def test_clusters_with_the_same_words_are_told_apart():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(4), 40)
+    centers = np.array([[8, 8, 8, 1], [8, 8, 8, -1], [-8, -8, -8, 0], [-8, -8, -8, 0]])
+    frame = pd.DataFrame(centers[kind] + rng.normal(size=(160, 4)), columns=list("abcd"))
+    labels = {2: kind > 1, 3: np.maximum(kind, 1), 4: kind, 5: np.where(np.arange(160), kind, 4)}
+    path = KMeansPath.from_labels(frame, labels)
+    selection = select_k(frame, path=path, method="naive")
+    profiles = describe(selection, frame, 4)
+    told = [each for each in profiles.clusters if " than cluster " in each.description]
+    assert len(told) == 2  # the other two are alike
+    for each, other in (told, told[::-1]):
+        words, _, number = each.description.partition(" than cluster ")
+        higher = profiles.means["d"][each.cluster] > profiles.means["d"][other.cluster]
+        assert int(number) == other.cluster
+        assert words.split(", ")[-1] == ("higher d" if higher else "lower d")
+        assert set(words.split(", ")[:-1]) == {"high a", "high b", "high c"}
+
+
 def test_it_can_be_written_as_json(found):
     selection, frame = found
     content = json.loads(json.dumps(describe(selection, frame).to_dict()))

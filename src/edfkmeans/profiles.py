@@ -132,7 +132,8 @@ def describe(
 
     Columns are ranked by the part of their variance that the clusters explain. A cluster is
     described by the columns in which its mean is far from that of all rows: half a standard
-    deviation or more is "high" or "low", one and a half "very high" or "very low". A rule of at
+    deviation or more is "high" or "low", one and a half "very high" or "very low". Of clusters with
+    the same words it is said in which column they differ most. A rule of at
     most three conditions comes from a shallow decision tree that tells the cluster from the other
     rows; its precision and coverage are counted over all rows.
 
@@ -238,7 +239,26 @@ def descriptions(path: KMeansPath, k: int, values: Values, names: Sequence[str])
     spread = values.std(axis=0, dtype=np.float64)
     away = path.centers(k) - values.mean(axis=0, dtype=np.float64)
     away = away / np.where(spread > 0, spread, 1.0)
-    return [_description(row, names) for row in away]
+    words = [_description(row, names) for row in away]
+    kinds = [frozenset(each.split(", ")) for each in words]  # in any order
+    for kind in set(kinds):
+        same = [c for c in range(k) if kinds[c] == kind]
+        if len(same) > 1:
+            for c, more in zip(same, _told_apart(away[same], same, names), strict=True):
+                words[c] += more
+    return words
+
+
+def _told_apart(away: Floats, clusters: list[int], names: Sequence[str]) -> list[str]:
+    """Say of clusters that look alike in words in which column they differ most."""
+    said = []
+    for row in away:
+        j = int(np.abs(away - row).max(axis=0).argmax())
+        other = int(np.abs(away[:, j] - row[j]).argmax())
+        more = "higher" if row[j] > away[other, j] else "lower"
+        far = abs(row[j] - away[other, j]) >= SLIGHTLY_HIGH
+        said.append(f", {more} {names[j]} than cluster {clusters[other]}" if far else "")
+    return said
 
 
 def _description(away: Floats, names: Sequence[str]) -> str:

@@ -33,6 +33,8 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
         words = descriptions(selection.path, selection.k, rows, prepared.names)
         for cluster, like in enumerate(words):
             console.print(f"  cluster {cluster}: {like}")
+    elif selection.k > _DESCRIBED:
+        console.print("  What each is like is in the report: --report report.html")
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:
