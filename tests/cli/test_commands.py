@@ -232,6 +232,14 @@ def test_bad_options_say_what_to_do(table, arguments, message, monkeypatch, tmp_
     assert sorted(file.name for file in tmp_path.iterdir()) == ["people.csv"]
 
 
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_several_columns_or_files_in_a_row_are_told_about(table, command):
+    result = run(command, table, "--log", "x", "y")
+    words = " ".join(re.sub("[│╭╮╰╯─]", " ", result.output).split())
+    assert result.exit_code == 2
+    assert "(y). Name several columns one by one: --log a --log b; of several files name" in words
+
+
 def test_odd_names_and_huge_values(tmp_path):
     X, _ = blobs(3, n=60)
     file = tmp_path / "q[bold].csv"

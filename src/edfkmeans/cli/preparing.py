@@ -99,12 +99,12 @@ def prepare(
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
     frame = chosen_columns(frame, columns, drop, id_column, source)
-    inputs = inputs_of(frame, encode, dates, source, told)
+    inputs = inputs_of(frame, encode, dates, source, told, rows_named=id_column is not None)
     names = [name for each in inputs for name in each.names]
     sources = [each.name for each in inputs for _ in each.names]
     dated = [each.name for each in inputs if each.kind == "date"]
     made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
-    values, fill = without_gaps(made, names, sources, missing, source, told)
+    values, fill = without_gaps(made, sources, missing, source, told)
     kept = values.index
     ids = ids.loc[kept].reset_index(drop=True)
     numbers = np.array(values.to_numpy(np.float64), order="C")  # ours, to be scaled in place

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
+from edfkmeans.cli.columns import looks_dated
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
 from edfkmeans.cli.workbook import is_workbook, read_sheet
@@ -259,31 +260,54 @@ def _text(
     content = content[start.end() :] if start else content
     layout = Layout.of(content, source)
     separator = layout.separator
-    options: dict[str, Any] = {"sep": r"\s+" if separator == " " else separator}
+    options: dict[str, Any] = {
+        "sep": r"\s+" if separator == " " else separator,
+        "index_col": False,
+        "header": 0 if layout.header else None,
+        "names": layout.names,
+        "decimal": "," if layout.comma else ".",
+        "skipinitialspace": True,
+        "skip_blank_lines": True,
+        "on_bad_lines": "error",
+    }
     named = layout.header and id_column is not None and id_column in layout.names
+    as_named: dict[str, Any] = {}
     if named:
         gaps = {name: GAPS for name in layout.names if name != id_column}
-        options |= {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
+        as_named = {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
     try:
         with warnings.catch_warnings():
             # Rows with more fields than the header has would be cut short with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                io.BytesIO(content),
-                index_col=False,
-                header=0 if layout.header else None,
-                names=layout.names,
-                decimal="," if layout.comma else ".",
-                skipinitialspace=True,
-                skip_blank_lines=True,
-                on_bad_lines="error",
-                **options,
-            )
+            frame = pd.read_csv(io.BytesIO(content), **options, **as_named)
     except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
     if named:
         frame[id_column] = _whole_numbers(frame[id_column])
-    return _checked(frame, source), layout.notes
+    notes = layout.notes
+    words = _words_none(frame) if b"None" in content else []
+    if words:
+        texts = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
+        written = [name for name in words if (texts[name] == "None").any()]
+        for name in written:
+            frame[name] = frame[name].where(texts[name] != "None", "None")
+        if written:
+            told = "as one of the values, not as missing"
+            notes += (f"'None' in {some([str(name) for name in written])} is read {told}.",)
+    return _checked(frame, source), notes
+
+
+def _words_none(frame: pd.DataFrame) -> list[Any]:
+    """Name the columns of words with gaps, of which "None" may be one, as R writes it."""
+    found = []
+    for name in frame.select_dtypes(exclude="number"):
+        column = frame[name]
+        words = pd.api.types.infer_dtype(column, skipna=True) == "string"
+        if words and column.isna().any() and not looks_dated(column):
+            numbers = pd.to_numeric(column, errors="coerce")
+            if numbers.isna().all():
+                found.append(name)
+    return found
 
 
 def _whole_numbers(texts: pd.Series) -> pd.Series:
