@@ -132,6 +132,10 @@ def test_remarks_call_rows_as_the_file_does(tmp_path):
     assert "Cluster 2 is a single row: the row 'w7', far from all others." in named
     assert "The row 'w7' lies far from all others" in named
     assert "1 row with missing values left out, 59 kept." in named
+    frame.rename(columns={"who": ""}).to_csv(tmp_path / "t.csv", index=False)
+    nameless = " ".join(run(*command).output.split())
+    assert "Cluster 2 is a single row: the row 'w7', far from all others." in nameless
+    frame.to_csv(tmp_path / "t.csv", index=False)
     numbered = " ".join(run(*command, "--drop", "who").output.split())
     assert "Cluster 2 is a single row: row 8, far from all others." in numbered
     assert "there is, with the columns as they are: " in numbered

@@ -311,6 +311,9 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
         1.0,
     )
     assert (tmp_path / "c.png").stat().st_size > 1000
+    assert "hardly a grouping" not in result.output
+    many = run("compare", table, "--drop", "group", "--truth", "who", "--criterion", "bic")
+    assert "'who' has 120 different values in 120 rows: hardly a grouping." in flat(many)
     unknown = run("compare", table, "--id", "who", "--truth", "groop")
     assert "--truth 'groop'" in flat(unknown)
     both = run("compare", table, "--id", "who", "--truth", "who")

@@ -247,7 +247,14 @@ def read_table(
         raise BadFileError(" ".join([str(error), *sheets])) from error
     if table is not None:
         prepared = replace(prepared, table=table.iloc[prepared.kept])
-    return prepared, None if grouping is None else grouping.iloc[prepared.kept]
+    if grouping is None:
+        return prepared, None
+    grouping = grouping.iloc[prepared.kept]
+    kinds = grouping.nunique()
+    if kinds > len(grouping) / 2:
+        told = f"{truth!r} has {kinds} different values in {len(grouping)} rows: hardly a grouping."
+        prepared = replace(prepared, notes=(*prepared.notes, told))
+    return prepared, grouping
 
 
 def answer(
