@@ -99,7 +99,7 @@ class Comparison:
             )
         if "judge" in answers:
             sentences.append(
-                f"The judge, whose answer `select_k` and `edfkmeans select` give, has weighed the "
+                f"The judge, whose answer select_k and edfkmeans select give, has weighed the "
                 f"others' evidence: it says {answers['judge']}."
             )
         able = answers[self.table.loc[answers.index, "can_say_one"].astype(bool)]

@@ -91,6 +91,8 @@ def test_the_page_shows_every_criterion(browser, report):
     text = page.locator("main").inner_text()
     for sentence in (*found.meaning, "Odd.", "Standardised.", "again"):
         assert sentence in text
+    for name in found.curves:
+        assert f"{name}: {found.table['k'][name]}. It looks at {_LOOKS_AT[name]}." in text
     heights = [float(bar.get_attribute("height")) for bar in page.locator("#answers rect").all()]
     votes = found.table["k"].value_counts()
     both = np.add(heights[::2], heights[1::2])

@@ -12,14 +12,14 @@ from edfkmeans.rows.units import Floats
 
 _LOOKS_AT = {
     "bic": "inertia, and a price for every effective degree of freedom",
-    "aic": "the same with a lower price",
+    "aic": "the same as bic, with a lower price",
     "bic-naive": "inertia, and a price for every coordinate of a centre",
-    "aic-naive": "the same with a lower price",
+    "aic-naive": "the same as bic-naive, with a lower price",
     "silhouette": "distances to the own and to the next cluster",
     "calinski-harabasz": "variance between clusters over that within",
     "davies-bouldin": "how like neighbouring clusters are",
     "gap": "inertia against that of rows without clusters, in a box along the principal components",
-    "gap-plain": "the same, in a box along the columns",
+    "gap-plain": "the same as gap, in a box along the columns",
     "elbow": "where the inertia stops falling fast",
     "jump": "jumps of the inertia to a negative power",
     "fk": "inertia against that expected from one cluster fewer",
@@ -73,6 +73,7 @@ def write_comparison(
         {
             "name": name,
             "k": curve.k,
+            "looks": _LOOKS_AT.get(name, ""),
             "one": bool(table.loc[name, "can_say_one"]),
             "values": _numbers(curve.values),
             "error": None if curve.error is None else _numbers(curve.error),
@@ -84,7 +85,6 @@ def write_comparison(
         "comparison",
         title=title,
         comparison=comparison,
-        looks_at=_LOOKS_AT,
         n_rows=comparison.path.n_samples,
         remarks=remarks,
         notes=notes,
