@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 import naive
 from conftest import blobs
@@ -157,6 +158,23 @@ def test_clusters_with_the_same_words_are_told_apart():
         assert int(number) == other.cluster
         assert words.split(", ")[-1] == ("higher d" if higher else "lower d")
         assert set(words.split(", ")[:-1]) == {"high a", "high b", "high c"}
+
+
+@pytest.mark.parametrize("coded, told", [((0.0, 1.0), True), ((1.0, 2.0), False)])
+def test_of_zeros_and_ones_the_part_of_ones_is_told(coded, told):
+    kind = np.repeat([0, 1], 50)
+    flag = np.where(kind == 1, 1, np.arange(100) % 10 == 0)
+    X = np.column_stack([np.asarray(coded)[flag], np.where(kind == 1, 5.0, 0) + np.arange(100) % 3])
+    scaler = StandardScaler().fit(X)
+    scaled = pd.DataFrame(scaler.transform(X), columns=["member", "spend"])
+    labels = {2: kind, 3: np.where(np.arange(100), kind, 2)}
+    path = KMeansPath.from_labels(scaled, labels)
+    selection = select_k(scaled, path=path, method="naive")
+    for restore in (scaler.inverse_transform, None):
+        profiles = describe(selection, scaled, 2, restore=restore)
+        words = {each.description.split(", ")[-1] for each in profiles.clusters}
+        usual = {"high member", "low member"}
+        assert words == ({"100 % member", "10 % member"} if told and restore else usual)
 
 
 def test_it_can_be_written_as_json(found):

@@ -1,12 +1,13 @@
 """Prepared: the rows of a file as numbers, with what was done to them; `prepare` does it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from edfkmeans._choices import SCALES, Missing, Scale
+from edfkmeans._choices import SCALES, Metric, Missing, Scale
 from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
@@ -66,6 +67,10 @@ class Prepared:
     remarks: tuple[str, ...] | None
     weights: Floats | None = None
     table: pd.DataFrame | None = None
+
+    def restore(self, metric: Metric) -> Callable[[Any], Any] | None:
+        """Return what brings centres into the file's units; rows of length one have left them."""
+        return None if metric == "cosine" else self.scaling.restore
 
 
 def prepare(

@@ -114,7 +114,7 @@ def _differences(
         ticks = restored(np.array([low, (low + high) / 2, high]), drawn, values, restore)
         found.append(
             {
-                "words": descriptions(path, k, values, names),
+                "words": descriptions(path, k, values, names, restore),
                 "explained": [round(float(part), 4) for part in parts],
                 "first": first,
                 # By column, cluster and level: where they lie between the least and the largest,
