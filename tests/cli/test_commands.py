@@ -653,6 +653,17 @@ def test_a_reader_that_has_had_enough():
     assert done.stdout == "x1,x2,x3,x4,x5,cluster\n"
 
 
+@posix_only
+def test_a_reader_that_has_had_enough_of_an_answer_with_files(table, tmp_path):
+    options = f"--id who --drop group --k-max 6 --labels '{tmp_path}/l.csv'"
+    command = f"'{sys.executable}' -m edfkmeans select '{table}' {options} | head -n 1; "
+    done = subprocess.run(
+        ["bash", "-c", command + "exit ${PIPESTATUS[0]}"], capture_output=True, text=True
+    )
+    assert (done.returncode, "Interrupted" in done.stderr) == (0, False)
+    assert len(pd.read_csv(tmp_path / "l.csv")) == 120
+
+
 def test_one_column_at_a_time(table):
     listed = run("select", table, "--drop", "who,group")
     assert "name one column at a time: --drop who --drop group" in flat(listed)

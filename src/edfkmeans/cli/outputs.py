@@ -283,15 +283,17 @@ def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) ->
     notes = list(prepared.notes)
     if len(shown.X) < shown.n_rows:
         notes.append(f"Sizes, means and rows shown are those of a sample of {len(shown.X):,} rows.")
+    restore = prepared.restore(shown.selection.path.metric)
     shown.selection.to_html(
         file,
         shown.X,
         names=prepared.names,
         ids=shown.ids,
-        restore=prepared.restore(shown.selection.path.metric),
+        restore=restore,
         title=f"How many clusters in {prepared.source}?",
         notes=notes,
         command=command,
         n_rows=shown.n_rows,
         soundness=shown.soundness,
+        dates=() if restore is None else prepared.dates,
     )

@@ -53,6 +53,8 @@ class Prepared:
         How many rows each row stands for.
     table : DataFrame, or None
         The rows as they are in the file, all columns, where that is to be written again.
+    dates : tuple of str
+        The columns that hold days since 1970-01-01.
     """
 
     X: Floats
@@ -67,6 +69,7 @@ class Prepared:
     remarks: tuple[str, ...] | None
     weights: Floats | None = None
     table: pd.DataFrame | None = None
+    dates: tuple[str, ...] = ()
 
     def restore(self, metric: Metric) -> Callable[[Any], Any] | None:
         """Return what brings centres into the file's units; rows of length one have left them."""
@@ -108,6 +111,7 @@ def prepare(
     names = [name for each in inputs for name in each.names]
     sources = [each.name for each in inputs for _ in each.names]
     dated = [each.name for each in inputs if each.kind == "date"]
+    lengths = frame.select_dtypes("timedelta").columns  # days too, but since no day
     made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
     values, fill = without_gaps(made, sources, missing, source, told)
     kept = values.index
@@ -146,6 +150,7 @@ def prepare(
             sources,
         ),
         weights=weighed,
+        dates=tuple(name for name in dated if name not in lengths),
     )
 
 

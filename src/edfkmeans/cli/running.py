@@ -389,8 +389,9 @@ def written(outputs: "Outputs") -> Iterator[None]:
     except OSError as error:
         sys.stdout = None  # else Python tries again as it ends
         stop(f"Standard output could not be written to: {error.strerror or error}.{there}")
-    except SystemExit:
-        if outputs.named:
+    except SystemExit as end:
+        # rich turns a broken pipe into an exit.
+        if outputs.named and not isinstance(end.__context__, BrokenPipeError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
             print("\nInterrupted; the files were written.", file=sys.stderr)
             raise typer.Exit(130) from None
