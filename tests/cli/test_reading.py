@@ -160,6 +160,9 @@ def test_none_among_words_is_one_of_them(tmp_path):
         assert frame[["size", "member", "day"]].isna().sum().tolist() == [1, 1, 1]
         words = "'bags'" if named else "'who', 'bags'"
         assert notes == (f"'None' in {words} is read as one of the values, not as missing.",)
+    alone = saved(tmp_path, b"x,bags\n1,None\n2,None\n")
+    assert read_file(alone)[0]["bags"].isna().all()
+    assert read_file(alone, words=["bags"])[0]["bags"].tolist() == ["None", "None"]
 
 
 def test_what_is_missing_is_what_pandas_says():
