@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 import naive
 from conftest import blobs
@@ -138,6 +139,42 @@ def test_a_cluster_at_the_mean_of_every_column_is_said_to_be():
     selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
     words = [each.description for each in describe(selection, X, 3).clusters]
     assert words.count("near the mean in every column") == 1
+
+
+def test_clusters_with_the_same_words_are_told_apart():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(4), 40)
+    centers = np.array([[8, 8, 8, 1], [8, 8, 8, -1], [-8, -8, -8, 0], [-8, -8, -8, 0]])
+    frame = pd.DataFrame(centers[kind] + rng.normal(size=(160, 4)), columns=list("abcd"))
+    labels = {2: kind > 1, 3: np.maximum(kind, 1), 4: kind, 5: np.where(np.arange(160), kind, 4)}
+    path = KMeansPath.from_labels(frame, labels)
+    selection = select_k(frame, path=path, method="naive")
+    profiles = describe(selection, frame, 4)
+    told = [each for each in profiles.clusters if " than cluster " in each.description]
+    assert len(told) == 2  # the other two are alike
+    for each, other in (told, told[::-1]):
+        words, _, number = each.description.partition(" than cluster ")
+        higher = profiles.means["d"][each.cluster] > profiles.means["d"][other.cluster]
+        assert int(number) == other.cluster
+        assert words.split(", ")[-1] == ("higher d" if higher else "lower d")
+        assert set(words.split(", ")[:-1]) == {"high a", "high b", "high c"}
+
+
+@pytest.mark.parametrize("coded, told", [((0.0, 1.0), True), ((1.0, 2.0), False)])
+def test_of_zeros_and_ones_the_part_of_ones_is_told(coded, told):
+    kind = np.repeat([0, 1], 50)
+    flag = np.where(kind == 1, 1, np.arange(100) % 10 == 0)
+    X = np.column_stack([np.asarray(coded)[flag], np.where(kind == 1, 5.0, 0) + np.arange(100) % 3])
+    scaler = StandardScaler().fit(X)
+    scaled = pd.DataFrame(scaler.transform(X), columns=["member", "spend"])
+    labels = {2: kind, 3: np.where(np.arange(100), kind, 2)}
+    path = KMeansPath.from_labels(scaled, labels)
+    selection = select_k(scaled, path=path, method="naive")
+    for restore in (scaler.inverse_transform, None):
+        profiles = describe(selection, scaled, 2, restore=restore)
+        words = {each.description.split(", ")[-1] for each in profiles.clusters}
+        usual = {"high member", "low member"}
+        assert words == ({"100 % member", "10 % member"} if told and restore else usual)
 
 
 def test_it_can_be_written_as_json(found):

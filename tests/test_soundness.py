@@ -67,6 +67,16 @@ def test_distance_is_counted_in_spreads_along_the_line():
     assert "was not drawn again" in found.words[0]
 
 
+def test_single_rows_are_as_far_apart_as_can_be_told():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[0], X[1] = 900, -900
+    kind = np.array([1, 2] + [0] * 58)
+    labels = {2: kind > 0, 3: kind, 4: np.where(np.arange(60) == 5, 3, kind)}
+    selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
+    single = assess(selection, X, 3).table["apart"].iloc[1:]
+    assert (single > 100).all()
+
+
 def test_the_seed_decides_and_several_share_the_draws(apart):
     selection, X = apart
     several = assess_several(selection, X, [2, 3], random_state=1, n_resamples=5)

@@ -25,17 +25,22 @@ _LIKELY = (
 _SHOWN = ("inertia", "dof", "bic", "silhouette", "agreement", "near")
 # Rows that a row stands for, on average, from which on weights are perhaps not meant as counts.
 _MANY_TIMES = 10
+# Numbers and runs of numbers that a headline lists, at most; of more it tells the ends.
+_LISTED = 5
 # Rows that a remark names by their numbers, at most.
 _NAMED_ROWS = 5
 
 
 def headline(found: Selection) -> str:
-    """Say the answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
+    """Say the answer and how sure it is.
+
+    Such as "3 clusters; 3 or 4 about as good; expected agreement 0.95".
+    """
     parts = [f"{found.k} cluster" + "s" * (found.k != 1)]
     if found.k != found.chosen:
-        parts[0] += f", as asked for (the answer was {_listed(found.as_good)})"
-    elif len(found.as_good) > 1:
-        parts.append(_listed(found.as_good))
+        parts[0] += f", as asked for (the answer was {found.chosen})"
+    if len(found.as_good) > 1:
+        parts.append(f"{_few_or_many(found.as_good)} about as good")
     if found.confidence is not None:
         agreement = float(found.confidence["agreement"][found.k])
         parts.append(f"expected agreement {agreement:.2f}")
@@ -262,10 +267,22 @@ def notebook(found: Selection) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
+def _few_or_many(numbers: tuple[int, ...]) -> str:
+    """Put several numbers into few words: "3 or 4", "many from 2 to 26"."""
+    few = len(_runs(numbers)) <= _LISTED
+    return _listed(numbers) if few else f"many from {numbers[0]} to {numbers[-1]}"
+
+
 def _listed(numbers: tuple[int, ...]) -> str:
     """Put several numbers into words: "3 or 4", "2, 5 or 9", "10 to 14"."""
+    words = _runs(numbers)
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _runs(numbers: tuple[int, ...]) -> list[str]:
+    """Put three or more numbers in a row into "10 to 14"; the others stand alone."""
     runs = np.split(np.array(numbers), np.flatnonzero(np.diff(numbers) > 1) + 1)
     words: list[str] = []
     for run in runs:
         words += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run]
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return words

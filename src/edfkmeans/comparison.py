@@ -97,6 +97,11 @@ class Comparison:
                 "They do not agree: groups of different size or shape, groups within groups, or no "
                 "clear groups at all. Look at the rows for several k before you settle on one."
             )
+        if "judge" in answers:
+            sentences.append(
+                f"The judge, whose answer select_k and edfkmeans select give, has weighed the "
+                f"others' evidence: it says {answers['judge']}."
+            )
         able = answers[self.table.loc[answers.index, "can_say_one"].astype(bool)]
         ones = int((able == 1).sum())
         if ones:
@@ -110,11 +115,6 @@ class Comparison:
             sentences.append(
                 f"{_enumerated(endless)} {does} {last}, the largest k there was: that is no end "
                 "found, and no answer."
-            )
-        if "judge" in answers:
-            sentences.append(
-                f"The judge, which is the default, has weighed the others' evidence: it says "
-                f"{answers['judge']}."
             )
         sentences.append("Do not take a vote: many of the criteria look at the same thing.")
         return tuple(sentences)

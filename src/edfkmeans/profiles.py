@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,11 @@ def describe(
 
     Columns are ranked by the part of their variance that the clusters explain. A cluster is
     described by the columns in which its mean is far from that of all rows: half a standard
-    deviation or more is "high" or "low", one and a half "very high" or "very low". A rule of at
-    most three conditions comes from a shallow decision tree that tells the cluster from the other
-    rows; its precision and coverage are counted over all rows.
+    deviation or more is "high" or "low", one and a half "very high" or "very low"; of a column of 0
+    and 1, in the units shown, the part of ones is told: "97 % member". Of clusters with the same
+    words it is said in which column they differ most. A rule of at most three conditions comes from
+    a shallow decision tree that tells the cluster from the other rows; its precision and coverage
+    are counted over all rows.
 
     Parameters
     ----------
@@ -180,7 +183,7 @@ def describe(
     order = np.argsort(-parts, kind="stable")
     shown = shown_centers(path, k, restore)
     ordered = [names[j] for j in order]
-    words = descriptions(path, k, values, names)
+    words = descriptions(path, k, values, names, restore)
     rules: list[Rule | None] = [None] * k
     if k > 1:
         chosen = order[:_IN_RULES]
@@ -231,29 +234,77 @@ def explained(path: KMeansPath, k: int, values: Values) -> Floats:
     return np.where(variance > 0, np.minimum(between / np.where(variance > 0, variance, 1.0), 1), 0)
 
 
-def descriptions(path: KMeansPath, k: int, values: Values, names: Sequence[str]) -> list[str]:
-    """Say of every cluster in which columns it is high or low, the farthest first."""
+def descriptions(
+    path: KMeansPath, k: int, values: Values, names: Sequence[str], restore: Restore | None = None
+) -> list[str]:
+    """Say of every cluster in which columns it is far from the mean, the farthest first."""
     if k == 1:
         return ["all rows"]
     spread = values.std(axis=0, dtype=np.float64)
-    away = path.centers(k) - values.mean(axis=0, dtype=np.float64)
+    centers = path.centers(k)
+    away = centers - values.mean(axis=0, dtype=np.float64)
     away = away / np.where(spread > 0, spread, 1.0)
-    return [_description(row, names) for row in away]
+
+    @cache
+    def ones(j: int) -> Floats | None:
+        return _part_of_ones(values, j, centers[:, j], restore)
+
+    words = [_description(row, c, names, ones) for c, row in enumerate(away)]
+    kinds = [frozenset(each.split(", ")) for each in words]  # in any order
+    for kind in set(kinds):
+        same = [c for c in range(k) if kinds[c] == kind]
+        if len(same) > 1:
+            for c, more in zip(same, _told_apart(away[same], same, names), strict=True):
+                words[c] += more
+    return words
 
 
-def _description(away: Floats, names: Sequence[str]) -> str:
+def _told_apart(away: Floats, clusters: list[int], names: Sequence[str]) -> list[str]:
+    """Say of clusters that look alike in words in which column they differ most."""
+    said = []
+    for row in away:
+        j = int(np.abs(away - row).max(axis=0).argmax())
+        other = int(np.abs(away[:, j] - row[j]).argmax())
+        more = "higher" if row[j] > away[other, j] else "lower"
+        far = abs(row[j] - away[other, j]) >= SLIGHTLY_HIGH
+        said.append(f", {more} {names[j]} than cluster {clusters[other]}" if far else "")
+    return said
+
+
+def _description(
+    away: Floats, cluster: int, names: Sequence[str], ones: Callable[[int], Floats | None]
+) -> str:
+    order = np.argsort(-np.abs(away), kind="stable").tolist()
+    far = [j for j in order[:_NAMED] if abs(away[j]) >= HIGH]
     words = []
-    for j in np.argsort(-np.abs(away), kind="stable")[:_NAMED]:
-        if abs(away[j]) >= HIGH:
-            very = "very " if abs(away[j]) >= VERY_HIGH else ""
-            words.append(f"{very}{'high' if away[j] > 0 else 'low'} {names[j]}")
-    if words:
-        return ", ".join(words)
-    near = [
-        j for j in np.argsort(-np.abs(away), kind="stable")[:2] if abs(away[j]) >= SLIGHTLY_HIGH
-    ]
-    told = [f"slightly {'high' if away[j] > 0 else 'low'} {names[j]}" for j in near]
-    return ", ".join(told) or "near the mean in every column"
+    for j in far or [j for j in order[:2] if abs(away[j]) >= SLIGHTLY_HIGH]:
+        parts = ones(j)
+        how = "high" if away[j] > 0 else "low"
+        if parts is not None:
+            how = f"{100 * parts[cluster]:.0f} %"
+        elif not far:
+            how = f"slightly {how}"
+        elif abs(away[j]) >= VERY_HIGH:
+            how = f"very {how}"
+        words.append(f"{how} {names[j]}")
+    return ", ".join(words) or "near the mean in every column"
+
+
+def _part_of_ones(
+    values: Values, j: int, centers: Floats, restore: Restore | None
+) -> Floats | None:
+    """Return the part of ones in every cluster, of a column of 0 and 1 in the units to show."""
+    column = values[:, j]
+    low, high = column.min(), column.max()
+    for rows in (column[:100], column):
+        if not ((rows == low) | (rows == high)).all():
+            return None
+    ends = np.repeat(np.asarray(values[:1], np.float64), 2, axis=0)
+    ends[:, j] = low, high
+    shown = ends if restore is None else np.asarray(restore(ends), np.float64)
+    if low == high or not np.allclose(shown[:, j], [0, 1], atol=1e-9):
+        return None
+    return np.asarray(np.clip((centers - low) / (float(high) - float(low)), 0, 1))
 
 
 def quantiles(values: Values, labels: Labels, k: int, levels: Sequence[float]) -> Floats:

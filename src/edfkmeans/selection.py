@@ -311,7 +311,10 @@ class Selection:
 
     @property
     def headline(self) -> str:
-        """The answer and how sure it is: "3 clusters; 3 or 4; expected agreement 0.95"."""
+        """The answer and how sure it is.
+
+        Such as "3 clusters; 3 or 4 about as good; expected agreement 0.95".
+        """
         from edfkmeans import _wording
 
         return _wording.headline(self)

@@ -275,7 +275,8 @@ def _separation(values: Values, labels: Labels, centers: Floats) -> tuple[npt.ND
         lines = (centers - centers[c]) / np.where(gaps[c] > 0, gaps[c], 1.0)[:, None]
         spreads[c] = (own @ lines.T).var(axis=0)
     both = np.sqrt((spreads + spreads.T) / 2)
-    apart = gaps / np.where(both > 0, both, np.finfo(float).tiny)
+    with np.errstate(over="ignore"):  # two clusters of equal rows, as single ones are
+        apart = gaps / np.where(both > 0, both, np.finfo(float).tiny)
     np.fill_diagonal(apart, np.inf)
     nearest = apart.argmin(axis=1)
     return nearest, np.minimum(apart[np.arange(k), nearest], 999.0)

@@ -226,9 +226,12 @@ def test_as_good_is_what_loses_little():
         (1, [0.8, 0.2, 0.1, 0.1], "1 cluster; expected agreement 0.80"),
         (1, [0.4, 0.39, 0.1, 0.1], "1 cluster; 1 or 2; expected agreement 0.40"),
         (2, [0.0, 1.0, 0.9, 0.1], "2 clusters; expected agreement 1.00"),
+        (2, [0.0, *[0.9, 0.0] * 4, 0.9], "2 clusters; 2, 4, 6, 8 or 10; expected agreement 0.90"),
+        (2, [0.0, *[0.9, 0.0] * 5, 0.9], "2 clusters; many from 2 to 12; expected agreement 0.90"),
     ],
 )
 def test_headlines(k, agreement, headline, clear):
+    headline = re.sub("; ([^;]+); expected", r"; \1 about as good; expected", headline)
     found = replace(clear[1], k=k, chosen=k, confidence=said(agreement))
     assert found.headline == headline
     assert found.summary.startswith(headline)

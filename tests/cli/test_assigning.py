@@ -120,6 +120,18 @@ def test_a_k_of_ones_own(table, tmp_path):
     assert "--k 500 needs at least 501 distinct rows; the table has 60. Lower --k." in over.output
 
 
+def test_none_is_a_word_for_new_rows_too(tmp_path):
+    X, _ = blobs(2, n=30, d=2)
+    frame = pd.DataFrame(X, columns=["x", "y"]).assign(bags=["None", "front", "both"] * 20)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    files = ("--encode", "--model", tmp_path / "m.json", "--labels", tmp_path / "l.csv")
+    assert run("select", tmp_path / "t.csv", *K_MAX, *files).exit_code == 0
+    frame[:1].to_csv(tmp_path / "new.csv", index=False)
+    done = run("assign", tmp_path / "m.json", tmp_path / "new.csv")
+    found = pd.read_csv(io.StringIO(done.stdout))
+    assert found["cluster"][0] == pd.read_csv(tmp_path / "l.csv")["cluster"][0]
+
+
 def test_remarks_call_rows_as_the_file_does(tmp_path):
     X, _ = blobs(2, n=30)
     X[7] = 900
@@ -132,6 +144,10 @@ def test_remarks_call_rows_as_the_file_does(tmp_path):
     assert "Cluster 2 is a single row: the row 'w7', far from all others." in named
     assert "The row 'w7' lies far from all others" in named
     assert "1 row with missing values left out, 59 kept." in named
+    frame.rename(columns={"who": ""}).to_csv(tmp_path / "t.csv", index=False)
+    nameless = " ".join(run(*command).output.split())
+    assert "Cluster 2 is a single row: the row 'w7', far from all others." in nameless
+    frame.to_csv(tmp_path / "t.csv", index=False)
     numbered = " ".join(run(*command, "--drop", "who").output.split())
     assert "Cluster 2 is a single row: row 8, far from all others." in numbered
     assert "there is, with the columns as they are: " in numbered

@@ -232,6 +232,14 @@ def test_bad_options_say_what_to_do(table, arguments, message, monkeypatch, tmp_
     assert sorted(file.name for file in tmp_path.iterdir()) == ["people.csv"]
 
 
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_several_columns_or_files_in_a_row_are_told_about(table, command):
+    result = run(command, table, "--log", "x", "y")
+    words = " ".join(re.sub("[│╭╮╰╯─]", " ", result.output).split())
+    assert result.exit_code == 2
+    assert "(y). Name several columns one by one: --log a --log b; of several files name" in words
+
+
 def test_odd_names_and_huge_values(tmp_path):
     X, _ = blobs(3, n=60)
     file = tmp_path / "q[bold].csv"
@@ -303,6 +311,9 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
         1.0,
     )
     assert (tmp_path / "c.png").stat().st_size > 1000
+    assert "hardly a grouping" not in result.output
+    many = run("compare", table, "--drop", "group", "--truth", "who", "--criterion", "bic")
+    assert "'who' has 120 different values in 120 rows: hardly a grouping." in flat(many)
     unknown = run("compare", table, "--id", "who", "--truth", "groop")
     assert "--truth 'groop'" in flat(unknown)
     both = run("compare", table, "--id", "who", "--truth", "who")
@@ -640,6 +651,17 @@ def test_a_reader_that_has_had_enough():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "x1,x2,x3,x4,x5,cluster\n"
+
+
+@posix_only
+def test_a_reader_that_has_had_enough_of_an_answer_with_files(table, tmp_path):
+    options = f"--id who --drop group --k-max 6 --labels '{tmp_path}/l.csv'"
+    command = f"'{sys.executable}' -m edfkmeans select '{table}' {options} | head -n 1; "
+    done = subprocess.run(
+        ["bash", "-c", command + "exit ${PIPESTATUS[0]}"], capture_output=True, text=True
+    )
+    assert (done.returncode, "Interrupted" in done.stderr) == (0, False)
+    assert len(pd.read_csv(tmp_path / "l.csv")) == 120
 
 
 def test_one_column_at_a_time(table):

@@ -146,6 +146,21 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "hue, or turn the values of 'plan', 'hue' into columns of 0 and 1 with --encode.$",
         ),
         (FRAME.assign(plan=list("ababa")), {"id_column": "name"}, "turn 'plan' into 0 and 1 with"),
+        (  # the rows have their names, and another id is not offered
+            FRAME.assign(also=list("vwxyz")),
+            {"id_column": "name"},
+            "'also' \\(such as 'v' in row 1\\). Leave them out with --drop also.$",
+        ),
+        (
+            MANY.assign(t=[f"v{i}" for i in range(60)], who=range(60)),
+            {"id_column": "who", "encode": True},
+            "'t' of f.csv has 60 different values; .* at most 50. Leave it out with --drop t.$",
+        ),
+        (  # what is made of a column is called by that column
+            FRAME.assign(name=["a", "b", "c", None, "a"]),
+            {"encode": True},
+            "missing values in 1 of 5 rows: 'name' \\(1\\). Choose",
+        ),
         (  # neither ids nor categories
             FRAME.assign(fee=["$1", "$2,000", "$3", "€4", "5"], part=["1 %", "2%"] * 2 + ["3"]),
             {},
@@ -175,6 +190,7 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (FRAME.assign(x=-1.0), {"log": ["x"], "drop": ["name"]}, "--log x: 'x' of f.csv holds neg"),
         (FRAME.assign(x=-1.0), {"scale": "log", "drop": ["name"]}, "--scale log: 'x' of f.csv"),
         (FRAME, {"drop": ["nam"]}, "--drop 'nam': f.csv has no such column. Did you mean 'name'"),
+        (FRAME, {"drop": ["NAME"]}, "Did you mean 'name'\\?$"),
         (FRAME, {"columns": ["hue"]}, "It has 'name', 'x', 'y', 'z'"),
         (FRAME, {"drop": ["name", "x", "y", "z"]}, "No column of f.csv is left"),
         (FRAME[["z"]], {}, "every column holds a single value"),

@@ -150,6 +150,21 @@ def test_bad_files_are_refused_with_a_reason(content, message, tmp_path):
         read_file(saved(tmp_path, content))
 
 
+def test_none_among_words_is_one_of_them(tmp_path):
+    text = "who,bags,size,member,day\nNone,None,None,None,None\nb,front,2,True,2024-01-01\n"
+    text += "c,,3,False,2024-01-02\n"
+    for named in (None, "who"):
+        frame, notes = read_file(saved(tmp_path, text.encode()), named)
+        assert frame["bags"].fillna("").tolist() == ["None", "front", ""]
+        assert frame["who"][0] == "None"
+        assert frame[["size", "member", "day"]].isna().sum().tolist() == [1, 1, 1]
+        words = "'bags'" if named else "'who', 'bags'"
+        assert notes == (f"'None' in {words} is read as one of the values, not as missing.",)
+    alone = saved(tmp_path, b"x,bags\n1,None\n2,None\n")
+    assert read_file(alone)[0]["bags"].isna().all()
+    assert read_file(alone, words=["bags"])[0]["bags"].tolist() == ["None", "None"]
+
+
 def test_what_is_missing_is_what_pandas_says():
     from pandas._libs.parsers import STR_NA_VALUES
 

@@ -33,6 +33,7 @@ def test_rows_that_move_are_counted():
     assert found.splits == {0: [0, 1]}
     assert found.moved == 8
     assert found.words.endswith("cluster 0 splits into 0 and 1; 8 other rows move.")
+    assert Flow(np.array([[50, 45, 1], [0, 0, 97]])).words.endswith("; 1 other row moves.")
 
 
 def test_a_cluster_from_several_is_said_to_be():

@@ -9,7 +9,9 @@ import pytest
 from conftest import blobs, opened
 from edfkmeans import compare
 from edfkmeans.comparison import Comparison
+from edfkmeans.criteria.criterion import registered
 from edfkmeans.report import write_comparison
+from edfkmeans.report.comparison import _LOOKS_AT
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +64,14 @@ def test_the_meaning_names_one_cluster_and_k_max():
 
 def test_the_judge_is_no_further_voice(report):
     words = " ".join(report[1].meaning)
-    assert "The judge, which is the default, has weighed the others' evidence: it says 3." in words
+    assert "has weighed the others' evidence: it says 3." in words
+    assert report[1].meaning[1].startswith("The judge, whose answer")
     assert "Do not take a vote" in words
     assert report[1].summary in repr(report[1])
+
+
+def test_the_page_says_what_each_looks_at():
+    assert set(_LOOKS_AT) == set(registered())
 
 
 def test_the_page_shows_every_criterion(browser, report):
@@ -84,6 +91,8 @@ def test_the_page_shows_every_criterion(browser, report):
     text = page.locator("main").inner_text()
     for sentence in (*found.meaning, "Odd.", "Standardised.", "again"):
         assert sentence in text
+    for name in found.curves:
+        assert f"{name}: {found.table['k'][name]}. It looks at {_LOOKS_AT[name]}." in text
     heights = [float(bar.get_attribute("height")) for bar in page.locator("#answers rect").all()]
     votes = found.table["k"].value_counts()
     both = np.add(heights[::2], heights[1::2])

@@ -11,7 +11,7 @@ import pytest
 import sklearn.datasets
 
 from conftest import blobs, opened
-from edfkmeans import fit_path, select_k
+from edfkmeans import KMeansPath, fit_path, select_k
 from edfkmeans.profiles import describe
 from edfkmeans.report import write_report
 from edfkmeans.soundness import assess_several, worth_a_look
@@ -76,6 +76,22 @@ def test_the_index_of_a_data_frame_names_the_rows(tmp_path):
     found.to_html(tmp_path / "counted.html", frame.reset_index(drop=True))
     data = data_of(tmp_path / "counted.html")
     assert (data["rows"]["id"], data["points"]["ids"][:2]) == ("row", ["1", "2"])
+
+
+def test_dates_are_shown_as_dates(browser, tmp_path):
+    kind = np.repeat([0, 1], 30)
+    days = 19_000 + 400.0 * kind + np.arange(60) % 7
+    frame = pd.DataFrame({"joined": days, "noise": np.arange(60) % 5})
+    path = KMeansPath.from_labels(frame, {2: kind, 3: np.where(np.arange(60), kind, 2)})
+    found = select_k(frame, path=path, method="naive")
+    found.with_k(2, frame).to_html(tmp_path / "r.html", frame, dates=["joined"])
+    page = opened(browser, tmp_path / "r.html")
+    means = {cell.inner_text() for cell in page.locator("#profiles tbody td").all()}
+    assert {"2022-01-10", "2023-02-14"} <= means
+    rules = " ".join(page.locator("#clusters").all_inner_texts())
+    assert "joined <= 2022-" in rules or "joined <= 2023-" in rules
+    assert "2022-01-08" in page.locator("#column-1").text_content()
+    assert page.trouble == []
 
 
 def told(file):

@@ -19,7 +19,8 @@ def assigned(
     """Return id, cluster and distance of every row, and what to know about it, in words."""
     model = Model.load(model_file)
     source = "standard input" if file == "-" else file
-    frame, notes = read_file(file, id_column, sheet)
+    words = [each.name for each in model.inputs if "None" in each.values]
+    frame, notes = read_file(file, id_column, sheet, words)
     if frame.empty:
         raise BadFileError(f"{source} has a header but no rows. Give at least one.")
     told = list(notes)

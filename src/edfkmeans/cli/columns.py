@@ -43,7 +43,8 @@ def known_column(frame: Any, name: str, option: str, source: str) -> str:
     if "," in name and all(part.strip() in names for part in name.split(",")):
         parts = " ".join(f"{option} {quoted(part.strip())}" for part in name.split(","))
         raise BadFileError(f"{option} {name!r}: name one column at a time: {parts}")
-    near = difflib.get_close_matches(name, names, 3, cutoff=0.5)
+    near = [each for each in names if each.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, names, 3, cutoff=0.5)
     raise BadFileError(
         f"{option} {name!r}: {source} has no such column. "
         + (f"Did you mean {some(near)}?" if near else f"It has {some(names, 8)}.")
@@ -70,7 +71,12 @@ def chosen_columns(
 
 
 def inputs_of(
-    frame: pd.DataFrame, encode: bool, dates: bool, source: str, told: list[str]
+    frame: pd.DataFrame,
+    encode: bool,
+    dates: bool,
+    source: str,
+    told: list[str],
+    rows_named: bool = False,
 ) -> list[Input]:
     """Find out how each column becomes numbers, or refuse those that cannot."""
     frame.columns = pd.Index([str(name) for name in frame.columns])
@@ -90,15 +96,15 @@ def inputs_of(
                     "are no even steps: --dates turns it into days."
                 )
         elif encode and not _is_date(column):
-            values = _categories(column, source)
+            values = _categories(column, source, rows_named)
             inputs.append(Input(name, "text", values))
             coded.append(name)
-            if _looks_dated(column):
+            if looks_dated(column):
                 told.append(f"{name!r} looks like dates: --dates turns it into days.")
         else:
             refused.append(name)
     if refused:
-        raise BadFileError(_refusal(frame, refused, encode, source))
+        raise BadFileError(_refusal(frame, refused, encode, source, rows_named))
     made = [name for each in inputs for name in each.names]
     twice = next((name for name in made if made.count(name) > 1), None)
     if twice is not None:
@@ -128,12 +134,16 @@ def _days(column: pd.Series) -> Any:
         raise BadFileError(str(error)) from None
 
 
-def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str) -> str:
+def _refusal(
+    frame: pd.DataFrame, refused: list[str], encode: bool, source: str, rows_named: bool
+) -> str:
     """Say which columns are not numbers, and the ways out, the likeliest first."""
-    dated = [name for name in refused if _looks_dated(frame[name])]
+    dated = [name for name in refused if looks_dated(frame[name])]
     text = [name for name in refused if name not in dated]
-    named = next((name for name in text if names_rows(frame[name])), None)
-    named = named or next((name for name in text if _nearly_names_rows(frame[name])), None)
+    named = None
+    if not rows_named:
+        named = next((name for name in text if names_rows(frame[name])), None)
+        named = named or next((name for name in text if _nearly_names_rows(frame[name])), None)
     others = [name for name in refused if name != named]
     ways = []
     if named is not None and not others:
@@ -141,7 +151,7 @@ def _refusal(frame: pd.DataFrame, refused: list[str], encode: bool, source: str)
     if dated:
         ways.append(f"turn dates ({some(dated)}) into days with --dates")
         day = next((name for name in dated if names_rows(frame[name])), None)
-        if named is None and day is not None:  # one row a day
+        if named is None and day is not None and not rows_named:  # one row a day
             ways.append(f"name the rows by --id {quoted(day)}")
     left = "them" if named is None or not others else "the others"
     numbers = [name for name in frame.columns if name not in refused]
@@ -211,14 +221,15 @@ def _nearly_names_rows(column: pd.Series) -> bool:
     return bool(shared < 0.5) and names_rows(column.drop_duplicates())
 
 
-def _looks_dated(column: pd.Series) -> bool:
+def looks_dated(column: pd.Series) -> bool:
+    """Whether a column is one of dates, also where day and month cannot be told apart."""
     try:
         return days_of(column) is not None
     except ValueError:  # dates, but which?
         return True
 
 
-def _categories(column: pd.Series, source: str) -> tuple[str, ...]:
+def _categories(column: pd.Series, source: str, rows_named: bool) -> tuple[str, ...]:
     name = str(column.name)
     if _holds(column, list, dict, np.ndarray):
         raise BadFileError(
@@ -227,13 +238,14 @@ def _categories(column: pd.Series, source: str) -> tuple[str, ...]:
         )
     values = sorted(set(texts_of(column).dropna()))
     if len(values) > MOST_CATEGORIES:
-        first = f"Let it name the rows with --id {quoted(name)}"
-        if _looks_dated(column):
-            first = "Turn its dates into days with --dates"
+        way = f"leave it out with --drop {quoted(name)}"
+        if looks_dated(column):
+            way = f"turn its dates into days with --dates, or {way}"
+        elif not rows_named:
+            way = f"let it name the rows with --id {quoted(name)}, or {way}"
         raise BadFileError(
             f"The column {name!r} of {source} has {len(values)} different values; --encode makes a "
-            f"column of each, for at most {MOST_CATEGORIES}. {first}, or leave it out with --drop "
-            f"{quoted(name)}."
+            f"column of each, for at most {MOST_CATEGORIES}. {way[0].upper()}{way[1:]}."
         )
     return tuple(values)
 

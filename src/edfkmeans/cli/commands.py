@@ -11,6 +11,7 @@ from edfkmeans._extras import needs
 try:
     import rich  # noqa: F401 - what the commands print with
     import typer
+    from typer.core import TyperCommand
 except ImportError:  # pragma: no cover - depends on what is installed
     sys.exit(needs("The command line", "typer and rich", "cli"))
 
@@ -34,6 +35,23 @@ from edfkmeans.cli.running import (
     written,
 )
 
+
+class _Command(TyperCommand):
+    """A command that says how to name several columns or files, where they stand in a row."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        try:
+            return list(super().parse_args(ctx, args))
+        except Exception as error:  # a UsageError, of click or of the copy in newer typer
+            if "unexpected extra argument" in getattr(error, "message", ""):
+                error.message += (  # type: ignore[attr-defined]
+                    ". Name several columns one by one: --log a --log b; of several files name the "
+                    "folder, or a pattern in quotation marks."
+                )
+            raise
+
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -49,7 +67,7 @@ def version(
         raise typer.Exit
 
 
-@app.command()
+@app.command(cls=_Command)
 def select(
     file: options.File,
     columns: options.Columns = None,
@@ -174,7 +192,7 @@ def demo(
         )  # fmt: skip
 
 
-@app.command()
+@app.command(cls=_Command)
 def compare(
     file: options.File,
     columns: options.Columns = None,

@@ -14,23 +14,18 @@ _NAMED, _OFFERED = 6, 20
 
 
 def without_gaps(
-    frame: pd.DataFrame,
-    names: list[str],
-    sources: list[str],
-    missing: Missing | None,
-    source: str,
-    told: list[str],
+    frame: pd.DataFrame, sources: list[str], missing: Missing | None, source: str, told: list[str]
 ) -> tuple[pd.DataFrame, Floats]:
     """Leave out or fill what is missing; returns also what each column was filled by.
 
     `sources` are the columns of the file that these come from, which can be left out.
     """
-    fill = np.full(len(names), np.nan)
-    infinite = np.isinf(frame).sum()
-    if infinite.any():
+    fill = np.full(len(sources), np.nan)
+    infinite = pd.DataFrame(np.isinf(frame))
+    if infinite.any(axis=None):
         raise BadFileError(
-            f"{source} has infinite values in {_counts(infinite, names)}. Correct them, leave them "
-            "empty and choose --missing, or leave the columns out with --drop."
+            f"{source} has infinite values in {_counts(infinite, sources)}. Correct them, leave "
+            "them empty and choose --missing, or leave the columns out with --drop."
         )
     counts = frame.isna().sum()
     if not counts.any():
@@ -44,15 +39,16 @@ def without_gaps(
             "(fill them)."
         )
         raise BadFileError(
-            f"{source} has missing values in {rows} of {len(frame)} rows: {_counts(counts, names)}."
-            f"{_way_out(frame, sources)}{choose * bool(some_values.any())}"
+            f"{source} has missing values in {rows} of {len(frame)} rows: "
+            f"{_counts(frame.isna(), sources)}.{_way_out(frame, sources)}"
+            f"{choose * bool(some_values.any())}"
         )
     check_one_of("missing", missing, MISSING)
     if missing == "drop":
         whole = frame.dropna()
         if whole.empty:
             raise BadFileError(
-                f"Every row of {source} has a missing value: {_counts(counts, names)}."
+                f"Every row of {source} has a missing value: {_counts(frame.isna(), sources)}."
                 f"{_way_out(frame, sources)} Leave columns out with --drop, or fill them with "
                 "--missing mean."
             )
@@ -72,10 +68,12 @@ def without_gaps(
     return frame.fillna(dict(enumerate(fill))), fill
 
 
-def _counts(counts: pd.Series, names: list[str]) -> str:
+def _counts(missing: pd.DataFrame, sources: list[str]) -> str:
     """Name the columns that miss something, and in how many rows, the worst first."""
-    order = np.argsort(-counts.to_numpy(), kind="stable")
-    named = [f"{names[j]!r} ({int(counts.iloc[j])})" for j in order if counts.iloc[j]]
+    # Of several columns that are made of one, each misses the same.
+    counts = dict(zip(sources, missing.sum().tolist(), strict=True))
+    order = sorted(counts, key=lambda name: -counts[name])
+    named = [f"{name!r} ({counts[name]})" for name in order if counts[name]]
     more = f" and {len(named) - _NAMED} more columns" if len(named) > _NAMED else ""
     return ", ".join(named[:_NAMED]) + more
 

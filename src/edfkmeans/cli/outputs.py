@@ -273,30 +273,27 @@ class Shown:
     def to_dict(self, prepared: Prepared) -> dict[str, Any]:
         """Return what makes the clusters differ, and how sound they are, ready for JSON."""
         selection = self.selection
-        restore = _restore(selection, prepared)
+        restore = prepared.restore(selection.path.metric)
         profiles = describe(selection, self.X, names=prepared.names, restore=restore)
         sound = self.soundness[selection.k].to_dict()
         return {"profiles": profiles.to_dict(), "soundness": sound}
-
-
-def _restore(selection: Selection, prepared: Prepared) -> Callable[[Any], Any] | None:
-    """Return what brings centres into the units of the file; rows of length one have left them."""
-    return None if selection.path.metric == "cosine" else prepared.scaling.restore
 
 
 def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) -> None:
     notes = list(prepared.notes)
     if len(shown.X) < shown.n_rows:
         notes.append(f"Sizes, means and rows shown are those of a sample of {len(shown.X):,} rows.")
+    restore = prepared.restore(shown.selection.path.metric)
     shown.selection.to_html(
         file,
         shown.X,
         names=prepared.names,
         ids=shown.ids,
-        restore=_restore(shown.selection, prepared),
+        restore=restore,
         title=f"How many clusters in {prepared.source}?",
         notes=notes,
         command=command,
         n_rows=shown.n_rows,
         soundness=shown.soundness,
+        dates=() if restore is None else prepared.dates,
     )

@@ -1,12 +1,13 @@
 """Prepared: the rows of a file as numbers, with what was done to them; `prepare` does it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from edfkmeans._choices import SCALES, Missing, Scale
+from edfkmeans._choices import SCALES, Metric, Missing, Scale
 from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
@@ -52,6 +53,8 @@ class Prepared:
         How many rows each row stands for.
     table : DataFrame, or None
         The rows as they are in the file, all columns, where that is to be written again.
+    dates : tuple of str
+        The columns that hold days since 1970-01-01.
     """
 
     X: Floats
@@ -66,6 +69,11 @@ class Prepared:
     remarks: tuple[str, ...] | None
     weights: Floats | None = None
     table: pd.DataFrame | None = None
+    dates: tuple[str, ...] = ()
+
+    def restore(self, metric: Metric) -> Callable[[Any], Any] | None:
+        """Return what brings centres into the file's units; rows of length one have left them."""
+        return None if metric == "cosine" else self.scaling.restore
 
 
 def prepare(
@@ -99,12 +107,13 @@ def prepare(
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
     frame = chosen_columns(frame, columns, drop, id_column, source)
-    inputs = inputs_of(frame, encode, dates, source, told)
+    inputs = inputs_of(frame, encode, dates, source, told, rows_named=id_column is not None)
     names = [name for each in inputs for name in each.names]
     sources = [each.name for each in inputs for _ in each.names]
     dated = [each.name for each in inputs if each.kind == "date"]
+    lengths = frame.select_dtypes("timedelta").columns  # days too, but since no day
     made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
-    values, fill = without_gaps(made, names, sources, missing, source, told)
+    values, fill = without_gaps(made, sources, missing, source, told)
     kept = values.index
     ids = ids.loc[kept].reset_index(drop=True)
     numbers = np.array(values.to_numpy(np.float64), order="C")  # ours, to be scaled in place
@@ -141,6 +150,7 @@ def prepare(
             sources,
         ),
         weights=weighed,
+        dates=tuple(name for name in dated if name not in lengths),
     )
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 import zlib
+from collections.abc import Collection
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
+from edfkmeans.cli.columns import looks_dated
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
 from edfkmeans.cli.workbook import is_workbook, read_sheet
@@ -29,12 +31,16 @@ _ARROW_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 
 
 def read_file(
-    place: str | Path, id_column: str | None = None, sheet: str | None = None
+    place: str | Path,
+    id_column: str | None = None,
+    sheet: str | None = None,
+    words: Collection[str] = (),
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read a table: CSV or TSV (also .gz), Excel, Parquet, Feather, NPY or NPZ.
 
     ``-`` is standard input. The column of ids is kept as it is written: ``007`` and ``NA`` are
-    names. `sheet` names one of an Excel file, by default the first.
+    names. `sheet` names one of an Excel file, by default the first. In columns of text that hold
+    words, or are named in `words`, ``None`` is one of the words.
 
     Returns
     -------
@@ -70,7 +76,7 @@ def read_file(
         raise BadFileError(f"{source} is an old Excel file. Save it as .xlsx or as CSV.")
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
         return _checked(_numpy(content, source), source), ()
-    return _text(_as_utf8(content, source), source, id_column)
+    return _text(_as_utf8(content, source), source, id_column, words)
 
 
 def _is_several(place: str) -> bool:
@@ -252,38 +258,64 @@ def _as_utf8(content: bytes, source: str) -> bytes:
 
 
 def _text(
-    content: bytes, source: str, id_column: str | None
+    content: bytes, source: str, id_column: str | None, words: Collection[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read delimited text: separator, header and decimal comma are found out."""
     start = re.match(rb"\s*\n", content)  # a first line of tabs is no header
     content = content[start.end() :] if start else content
     layout = Layout.of(content, source)
     separator = layout.separator
-    options: dict[str, Any] = {"sep": r"\s+" if separator == " " else separator}
+    options: dict[str, Any] = {
+        "sep": r"\s+" if separator == " " else separator,
+        "index_col": False,
+        "header": 0 if layout.header else None,
+        "names": layout.names,
+        "decimal": "," if layout.comma else ".",
+        "skipinitialspace": True,
+        "skip_blank_lines": True,
+        "on_bad_lines": "error",
+    }
     named = layout.header and id_column is not None and id_column in layout.names
+    as_named: dict[str, Any] = {}
     if named:
         gaps = {name: GAPS for name in layout.names if name != id_column}
-        options |= {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
+        as_named = {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
     try:
         with warnings.catch_warnings():
             # Rows with more fields than the header has would be cut short with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                io.BytesIO(content),
-                index_col=False,
-                header=0 if layout.header else None,
-                names=layout.names,
-                decimal="," if layout.comma else ".",
-                skipinitialspace=True,
-                skip_blank_lines=True,
-                on_bad_lines="error",
-                **options,
-            )
+            frame = pd.read_csv(io.BytesIO(content), **options, **as_named)
     except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
     if named:
         frame[id_column] = _whole_numbers(frame[id_column])
-    return _checked(frame, source), layout.notes
+    notes = layout.notes
+    gappy = _gappy_words(frame, words) if b"None" in content else []
+    if gappy:
+        texts = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
+        written = [name for name in gappy if (texts[name] == "None").any()]
+        for name in written:
+            frame[name] = frame[name].astype(object).where(texts[name] != "None", "None")
+        if written:
+            told = "as one of the values, not as missing"
+            notes += (f"'None' in {some([str(name) for name in written])} is read {told}.",)
+    return _checked(frame, source), notes
+
+
+def _gappy_words(frame: pd.DataFrame, words: Collection[str]) -> list[Any]:
+    """Name the columns of words with gaps, of which "None" may be one, as R writes it."""
+    return [
+        name
+        for name in frame
+        if frame[name].isna().any() and (name in words or _holds_words(frame[name]))
+    ]
+
+
+def _holds_words(column: pd.Series) -> bool:
+    """Whether a column holds words only, and no dates."""
+    if pd.api.types.infer_dtype(column, skipna=True) != "string" or looks_dated(column):
+        return False
+    return bool(pd.to_numeric(column, errors="coerce").isna().all())
 
 
 def _whole_numbers(texts: pd.Series) -> pd.Series:

@@ -44,7 +44,8 @@ def row_names(
 def row_name(ids: pd.Series, row: int) -> str:
     """Name a row within a sentence."""
     own = ids.iloc[row]
-    return f"row {own}" if ids.name == "row" else f"the row {str(own)!r}"
+    numbered = ids.name == "row" and not isinstance(own, str)
+    return f"row {own}" if numbered else f"the row {str(own)!r}"
 
 
 def _nameless(column: pd.Series) -> str | None:

@@ -247,7 +247,14 @@ def read_table(
         raise BadFileError(" ".join([str(error), *sheets])) from error
     if table is not None:
         prepared = replace(prepared, table=table.iloc[prepared.kept])
-    return prepared, None if grouping is None else grouping.iloc[prepared.kept]
+    if grouping is None:
+        return prepared, None
+    grouping = grouping.iloc[prepared.kept]
+    kinds = grouping.nunique()
+    if kinds > len(grouping) / 2:
+        told = f"{truth!r} has {kinds} different values in {len(grouping)} rows: hardly a grouping."
+        prepared = replace(prepared, notes=(*prepared.notes, told))
+    return prepared, grouping
 
 
 def answer(
@@ -382,8 +389,9 @@ def written(outputs: "Outputs") -> Iterator[None]:
     except OSError as error:
         sys.stdout = None  # else Python tries again as it ends
         stop(f"Standard output could not be written to: {error.strerror or error}.{there}")
-    except SystemExit:
-        if outputs.named:
+    except SystemExit as end:
+        # rich turns a broken pipe into an exit.
+        if outputs.named and not isinstance(end.__context__, BrokenPipeError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
             print("\nInterrupted; the files were written.", file=sys.stderr)
             raise typer.Exit(130) from None

@@ -30,9 +30,12 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     # Rows that are elsewhere are not looked at again for this.
     if 1 < selection.k <= _DESCRIBED and selection.path.kept_rows is None:
         rows = selection.path.as_counted(prepared.X)
-        words = descriptions(selection.path, selection.k, rows, prepared.names)
+        restore = prepared.restore(selection.path.metric)
+        words = descriptions(selection.path, selection.k, rows, prepared.names, restore)
         for cluster, like in enumerate(words):
             console.print(f"  cluster {cluster}: {like}")
+    elif selection.k > _DESCRIBED:
+        console.print("  What each is like is in the report: --report report.html")
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:

@@ -49,7 +49,8 @@ class Flow:
             for c, pieces in self.splits.items()
         ]
         what = "; ".join(splits) or "no cluster splits in two, the new one takes rows of several"
-        moved = f"; {self.moved:,} other rows move" if self.moved else ""
+        rows = "other row moves" if self.moved == 1 else "other rows move"
+        moved = f"; {self.moved:,} {rows}" if self.moved else ""
         return f"From {self.k} to {self.k + 1}: {what}{moved}."
 
 

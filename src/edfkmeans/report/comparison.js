@@ -20,7 +20,7 @@
     add(svg, "text", { x: 295, y: 304, "text-anchor": "middle" }, "number of clusters k");
   }
 
-  data.curves.forEach(({ name, k, values, error, better }) => {
+  data.curves.forEach(({ name, k, looks, values, error, better }) => {
     const figure = put($("drawn"), "figure");
     const svg = add(figure, "svg", { id: name, role: "img", viewBox: "0 0 560 320" });
     svg.setAttribute("aria-label", `The curve of ${name}, which chooses k = ${k}.`);
@@ -29,7 +29,7 @@
       const spot = add(svg, "circle", { cx: x(k - 1), cy: y(values[k - 1]), r: 7, fill: "var(--accent)" });
       add(spot, "title", {}, `k = ${k}: ${short(values[k - 1])}`);
     }
-    put(figure, "figcaption", `${name}: ${k}`);
+    put(figure, "figcaption", `${name}: ${k}${looks && `. It looks at ${looks}.`}`);
   });
   drawAnswers();
   document.querySelectorAll("figure").forEach(savable);

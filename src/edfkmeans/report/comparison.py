@@ -10,6 +10,26 @@ from edfkmeans.comparison import Comparison
 from edfkmeans.report.page import rendered
 from edfkmeans.rows.units import Floats
 
+_LOOKS_AT = {
+    "bic": "inertia, and a price for every effective degree of freedom",
+    "aic": "the same as bic, with a lower price",
+    "bic-naive": "inertia, and a price for every coordinate of a centre",
+    "aic-naive": "the same as bic-naive, with a lower price",
+    "silhouette": "distances to the own and to the next cluster",
+    "calinski-harabasz": "variance between clusters over that within",
+    "davies-bouldin": "how like neighbouring clusters are",
+    "gap": "inertia against that of rows without clusters, in a box along the principal components",
+    "gap-plain": "the same as gap, in a box along the columns",
+    "elbow": "where the inertia stops falling fast",
+    "jump": "jumps of the inertia to a negative power",
+    "fk": "inertia against that expected from one cluster fewer",
+    "prediction-strength": "whether one half of the rows foretells the other",
+    "stability": "what bic says of halves of the rows",
+    "combined": "rows without clusters, BIC and silhouette: a former default",
+    "judge": "all such evidence, weighed by what was learned from simulated data: the default",
+}
+"""What the criteria that come with the package look at, in few words."""
+
 
 def write_comparison(
     comparison: Comparison,
@@ -53,6 +73,7 @@ def write_comparison(
         {
             "name": name,
             "k": curve.k,
+            "looks": _LOOKS_AT.get(name, ""),
             "one": bool(table.loc[name, "can_say_one"]),
             "values": _numbers(curve.values),
             "error": None if curve.error is None else _numbers(curve.error),

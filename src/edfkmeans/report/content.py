@@ -11,7 +11,15 @@ import numpy as np
 from edfkmeans._spreadsheets import harmless
 from edfkmeans.fits.flow import flow
 from edfkmeans.fits.profiles import principal_axes, scores, spread
-from edfkmeans.profiles import describe, descriptions, explained, quantiles, restored, shown_centers
+from edfkmeans.profiles import (
+    Rule,
+    describe,
+    descriptions,
+    explained,
+    quantiles,
+    restored,
+    shown_centers,
+)
 from edfkmeans.rows.units import Floats, Values
 from edfkmeans.selection import AMBIGUOUS, Selection
 from edfkmeans.soundness import Soundness
@@ -42,6 +50,7 @@ def content(
     ids: Sequence[Any],
     restore: Restore | None,
     sound: Mapping[int, Soundness],
+    dates: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collect what the script draws from."""
     path, ks = selection.path, range(1, selection.k_max + 1)
@@ -57,6 +66,7 @@ def content(
         "labels": {name: " – ".join(filter(None, words)) for name, words in MEASURES.items()},
         "sizes": [path.sizes(k).round(1).tolist() for k in ks],
         "columns": [names[j] for j in columns],
+        "dated": [names[j] in dates for j in columns],
         "hidden": len(names) - len(columns),
         "centers": [],
         "scores": [],
@@ -67,13 +77,15 @@ def content(
         "closely": {},
     }
     for k in ks:
-        data["centers"].append(_short(shown_centers(path, k, restore)[:, columns]))
+        shown = shown_centers(path, k, restore)[:, columns]
+        data["centers"].append(_short(shown, dated=data["dated"]))
         data["scores"].append(_short(scores(path, k)[:, columns], 2))
     if values is not None:
         data["points"] = _points(selection, values, ids)
-        data["differences"] = _differences(selection, values, names, columns, restore)
+        data["differences"] = _differences(selection, values, names, columns, restore, dates)
         data["closely"] = {
-            str(k): _closely(selection, values, names, restore, each) for k, each in sound.items()
+            str(k): _closely(selection, values, names, restore, each, dates)
+            for k, each in sound.items()
         }
     if path.kept_rows is None:
         data["rows"] = _rows(selection, ids)
@@ -99,6 +111,7 @@ def _differences(
     names: Sequence[str],
     columns: list[int],
     restore: Restore | None,
+    dates: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Tell for every k what the clusters are like, and draw the columns that tell most."""
     path, found = selection.path, []
@@ -114,7 +127,7 @@ def _differences(
         ticks = restored(np.array([low, (low + high) / 2, high]), drawn, values, restore)
         found.append(
             {
-                "words": descriptions(path, k, values, names),
+                "words": descriptions(path, k, values, names, restore),
                 "explained": [round(float(part), 4) for part in parts],
                 "first": first,
                 # By column, cluster and level: where they lie between the least and the largest,
@@ -126,7 +139,9 @@ def _differences(
                         (spreads - low) / np.where(high > low, high - low, 1), 2, 0
                     )
                 ],
-                "ticks": _short(ticks.T),
+                "ticks": np.transpose(
+                    _short(ticks, dated=[names[j] in dates for j in drawn])
+                ).tolist(),
             }
         )
     return found
@@ -138,12 +153,13 @@ def _closely(
     names: Sequence[str],
     restore: Restore | None,
     sound: Soundness,
+    dates: Sequence[str],
 ) -> dict[str, Any]:
     """Give the rules and the soundness of the clusters for a k that is looked at closely."""
     profiles = describe(selection, values, sound.k, names=names, restore=restore)
     return {
         "rules": [
-            each.rule and [str(each.rule), each.rule.precision, each.rule.coverage]
+            each.rule and [_in_words(each.rule, dates), each.rule.precision, each.rule.coverage]
             for each in profiles.clusters
         ],
         "sound": list(sound.words),
@@ -209,5 +225,17 @@ def _number(value: float) -> float | None:
     return float(f"{value:.7g}") if np.isfinite(value) else None
 
 
-def _short(values: Floats, digits: int = 4) -> list[list[float]]:
-    return [[float(f"{value:.{digits}g}") for value in row] for row in values]
+def _short(values: Floats, digits: int = 4, dated: Sequence[bool] = ()) -> list[list[float]]:
+    """Shorten numbers, but those of columns of dates, of which every day counts."""
+    kept = [10 if day else digits for day in dated] or [digits] * values.shape[1]
+    return [[float(f"{value:.{n}g}") for value, n in zip(row, kept, strict=True)] for row in values]
+
+
+def _in_words(rule: Rule, dates: Sequence[str]) -> str:
+    """Say a rule, with dates as dates."""
+    conditions = [str(each) for each in rule.conditions]
+    for nth, each in enumerate(rule.conditions):
+        if each.column in dates:
+            day = np.datetime64(0, "D") + np.timedelta64(int(np.floor(each.value)), "D")
+            conditions[nth] = f"{each.column} {'>' if each.above else '<='} {day}"
+    return " and ".join(conditions)

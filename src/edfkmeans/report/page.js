@@ -122,12 +122,15 @@
       first.append(` ${c}`);
       put(row, "td", size.toLocaleString("en"));
       for (const j of order) {
-        const node = put(row, "td", short(data.centers[k - 1][c][j])), z = data.scores[k - 1][c][j];
+        const node = put(row, "td", data.dated[j] ? day(data.centers[k - 1][c][j]) : short(data.centers[k - 1][c][j])), z = data.scores[k - 1][c][j];
         const strength = Math.min(45, Math.round(Math.abs(z) * 22));
         node.style.background = `color-mix(in srgb, ${z > 0 ? "#3d9bd9" : "#e08a3c"} ${strength}%, var(--paper))`;
       }
     });
   }
+
+  // A date, of the days since 1970-01-01.
+  const day = (v) => new Date(864e5 * v).toISOString().slice(0, 10);
 
   // The columns that tell most: of each cluster the middle, the middle half and nine tenths.
   function drawSpreads() {
@@ -143,7 +146,7 @@
       const even = Math.abs(middle - (least + most) / 2) < 0.01 * span;
       ticks[nth].forEach((v, i) => {
         add(svg, "line", { x1: x(i / 2), x2: x(i / 2), y1: 4, y2: bottom, stroke: "var(--line)" });
-        add(svg, "text", { x: x(i / 2), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, even ? tick(v, span) : Number(v.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+        add(svg, "text", { x: x(i / 2), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, data.dated[j] ? day(v) : even ? tick(v, span) : Number(v.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
       });
       quantiles[nth].forEach(([a, b, c, d, e], own) => {
         const y = 8 + high * (own + 0.5), thick = Math.min(12, 0.6 * high);

@@ -37,6 +37,7 @@ def write_report(
     n_rows: int | None = None,
     soundness: Mapping[int, Soundness] | None = None,
     progress: bool = False,
+    dates: Sequence[str] = (),
 ) -> None:
     """Write a report as one HTML file that needs no network.
 
@@ -67,6 +68,8 @@ def write_report(
         `edfkmeans.soundness.worth_a_look`, which draws rows again and fits them.
     progress : bool
         Show a progress bar meanwhile.
+    dates : sequence of str
+        The columns of days since 1970-01-01, in the units to show, which are shown as dates.
 
     Examples
     --------
@@ -112,7 +115,7 @@ def write_report(
         sure=_sure(selection),
         shares=_shares(selection),
         measures={k: v for k, v in MEASURES.items() if k in selection.table},
-        data=content(selection, values, names, ids, restore, soundness),
+        data=content(selection, values, names, ids, restore, soundness, dates),
         soundness=soundness,
         ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
         id_name=str(getattr(ids, "name", None) or "row"),

@@ -67,7 +67,8 @@ def logarithms(values: npt.NDArray[Any], shift: Floats, names: Sequence[str]) ->
             less = "negative values" if values[low, j] < 0 else "zeros"
             raise ValueError(
                 f"{names[j]!r} holds {less} ({values[low, j]:.6g} in row {low}, counted from 0), "
-                "which have no logarithm here. Leave the column as it is, or those rows out."
+                "which have no logarithm here. Correct those rows or leave them out, or take no "
+                "logarithm of that column from the start."
             )
         values[:, j] = np.log(values[:, j] + shift[j])
     return values
