@@ -157,9 +157,13 @@ def test_choice_of_repeats_of_nasty_data(kind, seed, counts, importance):
     assert found.k == whole.k
 
 
-def test_every_criterion_of_repeats():
+@pytest.mark.parametrize("kind", ["clusters", "rows alone on their spots"])
+def test_every_criterion_of_repeats(kind):
     X, _ = blobs(3, n=15, d=2)
     w = np.random.default_rng(0).integers(1, 4, len(X))
+    if kind != "clusters":  # their copies have no distance from their mean
+        X = np.exp(X)
+        w[X.sum(axis=1).argsort()[-2:]] = 300
     found = compare(X, k_max=5, random_state=0, n_jobs=1, sample_weight=w)
     whole = compare(np.repeat(X, w, axis=0), k_max=5, random_state=0, n_jobs=1)
     assert found.table["k"].tolist() == whole.table["k"].tolist()
