@@ -279,6 +279,12 @@ def test_fits_of_copies_are_those_of_their_rows(whole, monkeypatch):
     same(found.inertia, expected.inertia)
 
 
+def test_a_row_that_outweighs_all_others_leaves_nothing_to_judge():
+    X, labels = blobs(3, n=20)
+    with pytest.raises(ValueError, match="as often as they weigh, has 1 distinct row and"):
+        score(X, labels, sample_weight=np.r_[1e9, np.full(59, 0.5)])
+
+
 def test_light_clusters_without_copies():
     """A far row of tiny importance has a cluster, but no copy."""
     X, _ = blobs(2, n=30, d=2)
@@ -406,6 +412,8 @@ def test_the_estimator():
     same(found.cluster_centers_, whole.cluster_centers_)
     assert found.fit_predict(X, sample_weight=w).tolist() == found.labels_.tolist()
     same(found.score(X, sample_weight=w), whole.score(np.repeat(X, w, axis=0)))
+    with pytest.raises(ValueError, match="zero in every row"):
+        found.score(X, sample_weight=np.zeros(60))
     assert found.score(X) == pytest.approx(
         -((X - found.cluster_centers_[found.labels_]) ** 2).sum()
     )

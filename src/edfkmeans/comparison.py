@@ -275,6 +275,7 @@ def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
         raise TypeError(f"criteria={criteria!r} must be 'all', or a list of names and criteria.")
     asked: list[Criterion] = []
     for criterion in criteria:
+        refuse_estimator("criteria", criterion)
         if isinstance(criterion, str):
             if criterion not in known:
                 raise ValueError(f"There is no criterion {criterion!r}; there are {list(known)}.")
