@@ -68,6 +68,8 @@ class Comparison:
         said = [(k, int(count)) for k, count in counts.items() if count > 1]
         once = [str(k) for k, count in counts.sort_index().items() if count == 1]
         total = int(counts.sum())
+        if total == 1:
+            return f"1 criterion says {once[0]}."
         parts = []
         for nth, (k, count) in enumerate(said):
             parts.append(f"{count} of {total} criteria say {k}" if nth == 0 else f"{count} say {k}")
@@ -88,7 +90,9 @@ class Comparison:
         found = int(counts.sum()) - (int(counts.get(last, 0)) if top != last else 0)
         share = float(counts.iloc[0]) / found
         sentences = []
-        if len(counts) == 1:
+        if len(answers) == 1:
+            sentences.append("One criterion alone has an answer: others may say another k.")
+        elif len(counts) == 1:
             sentences.append(f"All agree on {top}: there is little to discuss.")
         elif share >= _MOST:
             sentences.append(f"Most agree on {top}: there is more behind it than one criterion.")
@@ -116,7 +120,8 @@ class Comparison:
                 f"The judge, which is the default, has weighed the others' evidence: it says "
                 f"{answers['judge']}."
             )
-        sentences.append("Do not take a vote: many of the criteria look at the same thing.")
+        if len(answers) > 1:
+            sentences.append("Do not take a vote: many of the criteria look at the same thing.")
         return tuple(sentences)
 
     @property

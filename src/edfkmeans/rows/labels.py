@@ -1,6 +1,7 @@
 """Labels: numbers of clusters, one for each row."""
 
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def without_noise(labels: Any, n: int, name: str) -> Any:
     array = _array_of(labels, name)
     check_length(array.shape, n, name)
     noise = array == -1 if array.dtype.kind in "if" else np.zeros(n, bool)
+    if array.dtype.kind == "O":  # numbers too, out of a frame with columns of several kinds
+        noise = np.array([isinstance(each, Real) and each == -1 for each in array], bool)
     if not noise.any():
         return slice(None)
     if noise.all():
