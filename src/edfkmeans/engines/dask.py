@@ -17,7 +17,7 @@ from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
-from edfkmeans.rows.directions import unit_rows
+from edfkmeans.rows.directions import unit_rows_or_none
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
@@ -160,7 +160,7 @@ def directions(X: Any) -> Any:
     """Return the rows of X scaled to length one, not yet computed."""
     array, columns = matrix(X)
     width = array.shape[1] if columns is None else len(columns)
-    return apply(array, unit_rows, dtype=array.dtype, n_columns=width)
+    return apply(array, unit_rows_or_none, dtype=array.dtype, n_columns=width)
 
 
 def header(X: Any) -> Any:
