@@ -172,6 +172,13 @@ def test_every_criterion_of_repeats(kind):
             same(found.curves[name].values, curve.values)
 
 
+def test_criteria_say_that_they_see_copies():
+    X, _ = blobs(3, n=20)
+    own = np.random.default_rng(0).exponential(size=60)
+    said = compare(X, ["bic", "davies-bouldin"], k_max=5, random_state=0, sample_weight=own).table
+    assert said["remark"].tolist() == ["", "from X, with rows as often as they weigh"]
+
+
 @few
 @given(weighted(least=30))
 def test_scores_of_repeats(case):

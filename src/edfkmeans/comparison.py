@@ -367,7 +367,9 @@ def _remark(curve: Curve | NotApplicable, k_max: int, criterion: Criterion, rows
         return str(curve)
     seen = "" if criterion.adds_up or rows.looked_at == "X" else rows.looked_at
     reached = f"k_max = {k_max} was reached" if curve.k == k_max else ""
-    return "; ".join(filter(None, [curve.remark, seen and f"from {seen}", reached]))
+    return "; ".join(
+        filter(None, [curve.remark, seen and f"from {seen.removesuffix(',')}", reached])
+    )
 
 
 def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:
