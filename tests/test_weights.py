@@ -239,7 +239,9 @@ def test_given_clusterings_and_a_path_with_weights():
         (np.r_[-1.0, np.ones(59)], "is -1.0 in row 0"),
         (np.r_[np.ones(59), np.nan], "is nan in row 59"),
         (np.zeros(60), "is zero in every row"),
-        (["a"] * 60, "not numbers"),
+        (["a"] * 60, "text, not numbers"),
+        (["1"] * 60, "text, not numbers"),
+        ([{}] * 60, "not numbers: float"),
         (np.full(60, 1e15), "Divide the weights by their mean"),
     ],
 )
@@ -443,7 +445,12 @@ def test_weights_are_routed():
 @pytest.mark.parametrize("engine", ["dask", "arrow"])
 def test_what_is_no_weight_elsewhere(engine):
     X, _ = blobs(3, n=20)
-    for weights, words in ((np.r_[np.ones(59), -1.0], "is -1.0 in row 59"), (np.zeros(60), "zero")):
+    for weights, words in (
+        (np.r_[np.ones(59), -1.0], "is -1.0 in row 59"),
+        (np.zeros(60), "zero"),
+        (["1"] * 60, "not numbers"),
+        (2.0, r"has shape \(\)"),
+    ):
         with pytest.raises(ValueError, match=words):
             fit_path(bring(engine, X), 3, sample_weight=weights)
 

@@ -145,7 +145,10 @@ def weights_of(chunks: Chunks, sample_weight: Any) -> Any:
     refuse_masked(sample_weight)
     weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
     if weights.dtype.kind not in "biuf":
-        raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")
+        raise ValueError(
+            f"sample_weight has dtype {weights.dtype}, which is not numbers. Give one real number "
+            "for each row."
+        )
     return weights.astype(np.float64)
 
 
