@@ -14,7 +14,7 @@ from sklearn.cluster import (
     MiniBatchKMeans,
     SpectralClustering,
 )
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -86,8 +86,9 @@ def test_fits_are_those_of_the_estimator(wine):
     np.testing.assert_array_equal(path.inertia, given.inertia)
 
 
-def test_same_seed_same_fits_whatever_the_threads(wine):
-    clusterer = KMeans(n_init=1, init="random")
+@pytest.mark.parametrize("steps", [(), (TruncatedSVD(2, n_iter=0, n_oversamples=1),)])
+def test_same_seed_same_fits_whatever_the_threads(wine, steps):
+    clusterer = make_pipeline(*steps, KMeans(n_init=1, init="random"))
     one = fit_path(wine, 8, clusterer=clusterer, random_state=3, n_jobs=1)
     two = fit_path(wine, 8, clusterer=clusterer, random_state=3, n_jobs=2)
     np.testing.assert_allclose(one.inertia, two.inertia, rtol=1e-12)

@@ -107,10 +107,13 @@ class Clusterer:
 
         try:
             model = clone(self.estimator).set_params(**{self.word: k})
-            random = self.word.removesuffix(self.word.rpartition("__")[2]) + "random_state"
-            if model.get_params().get(random, 0) is None:
-                drawn = stream(seed, Purpose.CLUSTERER, k).integers(2**31 - 1)
-                model.set_params(**{random: int(drawn)})
+            unseeded = [
+                name
+                for name, value in model.get_params().items()
+                if name.rpartition("__")[2] == "random_state" and value is None
+            ]
+            drawn = stream(seed, Purpose.CLUSTERER, k).integers(2**31 - 1)
+            model.set_params(**dict.fromkeys(unseeded, int(drawn)))
             given = np.asarray(_labels_of(model, self.raw.copy()))  # some write into their rows
             labels = encode_labels(given, len(self.raw), "what it returns as labels")
             count = int(labels.max()) + 1
