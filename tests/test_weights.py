@@ -227,8 +227,13 @@ def test_given_clusterings_and_a_path_with_weights():
     one, other = (select_k(X, path=found, sample_weight=own, method="paper") for own in (None, w))
     np.testing.assert_array_equal(one.table, other.table)
     assert one.with_k(2, X).k == 2
-    with pytest.raises(ValueError, match="path was fitted to"):
+    n = w.sum()
+    with pytest.raises(ValueError, match=rf"fitted to 60 rows that count as {n} and 2 varying"):
         select_k(X, path=found, sample_weight=w + 1)
+    with pytest.raises(ValueError, match=rf"fitted to 60 rows that count as {n}, X has 50\."):
+        select_k(X[:50], path=found)
+    with pytest.raises(ValueError, match=rf"X has 60 rows that count as {n} and 2.*its weights"):
+        select_k(X, path=fit_path(X, 3), sample_weight=w)
 
 
 @pytest.mark.parametrize(
