@@ -199,7 +199,7 @@ def test_what_is_no_clusterer_is_refused(wine):
             judge(wine, KMeans())
     with pytest.raises(TypeError, match="the class KMeans, but must be an estimator"):
         fit_path(wine, clusterer=KMeans)
-    for estimator in (DBSCAN(), PCA()):
+    for estimator in (DBSCAN(), PCA(), make_pipeline(PCA(), "passthrough")):
         with pytest.raises(TypeError, match="cannot be asked for k clusters"):
             fit_path(wine, clusterer=estimator)
     with pytest.raises(TypeError, match="must be an estimator"):

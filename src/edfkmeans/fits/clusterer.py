@@ -187,10 +187,10 @@ def _word(estimator: Any) -> str:
             "sklearn.mixture.GaussianMixture()."
         )
     last, prefix = _last(estimator)
-    parameters = last.get_params(deep=False)
+    parameters = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     words = [word for word in _WORDS if word in parameters]
     if not words or not any(hasattr(last, name) for name in ("fit_predict", "predict")):
-        has = f"{words[0]} alone" if words else some(sorted(parameters))
+        has = f"{words[0]} alone" if words else some(sorted(parameters)) or "neither"
         raise TypeError(
             f"clusterer={estimator!r} cannot be asked for k clusters: that takes a parameter "
             f"{' or '.join(_WORDS)}, and fit_predict or predict. It has {has}. "
