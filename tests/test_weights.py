@@ -157,15 +157,26 @@ def test_choice_of_repeats_of_nasty_data(kind, seed, counts, importance):
     assert found.k == whole.k
 
 
-def test_every_criterion_of_repeats():
+@pytest.mark.parametrize("kind", ["clusters", "rows alone on their spots"])
+def test_every_criterion_of_repeats(kind):
     X, _ = blobs(3, n=15, d=2)
     w = np.random.default_rng(0).integers(1, 4, len(X))
+    if kind != "clusters":  # their copies have no distance from their mean
+        X = np.exp(X)
+        w[X.sum(axis=1).argsort()[-2:]] = 300
     found = compare(X, k_max=5, random_state=0, n_jobs=1, sample_weight=w)
     whole = compare(np.repeat(X, w, axis=0), k_max=5, random_state=0, n_jobs=1)
     assert found.table["k"].tolist() == whole.table["k"].tolist()
     for name, curve in whole.curves.items():
         if name != "judge":  # its trees may turn on the last digit
             same(found.curves[name].values, curve.values)
+
+
+def test_criteria_say_that_they_see_copies():
+    X, _ = blobs(3, n=20)
+    own = np.random.default_rng(0).exponential(size=60)
+    said = compare(X, ["bic", "davies-bouldin"], k_max=5, random_state=0, sample_weight=own).table
+    assert said["remark"].tolist() == ["", "from X, with rows as often as they weigh"]
 
 
 @few
@@ -216,8 +227,13 @@ def test_given_clusterings_and_a_path_with_weights():
     one, other = (select_k(X, path=found, sample_weight=own, method="paper") for own in (None, w))
     np.testing.assert_array_equal(one.table, other.table)
     assert one.with_k(2, X).k == 2
-    with pytest.raises(ValueError, match="path was fitted to"):
+    n = w.sum()
+    with pytest.raises(ValueError, match=rf"fitted to 60 rows that count as {n} and 2 varying"):
         select_k(X, path=found, sample_weight=w + 1)
+    with pytest.raises(ValueError, match=rf"fitted to 60 rows that count as {n}, X has 50\."):
+        select_k(X[:50], path=found)
+    with pytest.raises(ValueError, match=rf"X has 60 rows that count as {n} and 2.*its weights"):
+        select_k(X, path=fit_path(X, 3), sample_weight=w)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +244,9 @@ def test_given_clusterings_and_a_path_with_weights():
         (np.r_[-1.0, np.ones(59)], "is -1.0 in row 0"),
         (np.r_[np.ones(59), np.nan], "is nan in row 59"),
         (np.zeros(60), "is zero in every row"),
-        (["a"] * 60, "not numbers"),
+        (["a"] * 60, "text, not numbers"),
+        (["1"] * 60, "text, not numbers"),
+        ([{}] * 60, "not numbers: float"),
         (np.full(60, 1e15), "Divide the weights by their mean"),
     ],
 )
@@ -273,6 +291,12 @@ def test_fits_of_copies_are_those_of_their_rows(whole, monkeypatch):
     assert found.sizes.tolist() == expected.sizes.tolist()
     same(found.centers, expected.centers)
     same(found.inertia, expected.inertia)
+
+
+def test_a_row_that_outweighs_all_others_leaves_nothing_to_judge():
+    X, labels = blobs(3, n=20)
+    with pytest.raises(ValueError, match="as often as they weigh, has 1 distinct row and"):
+        score(X, labels, sample_weight=np.r_[1e9, np.full(59, 0.5)])
 
 
 def test_light_clusters_without_copies():
@@ -402,6 +426,8 @@ def test_the_estimator():
     same(found.cluster_centers_, whole.cluster_centers_)
     assert found.fit_predict(X, sample_weight=w).tolist() == found.labels_.tolist()
     same(found.score(X, sample_weight=w), whole.score(np.repeat(X, w, axis=0)))
+    with pytest.raises(ValueError, match="zero in every row"):
+        found.score(X, sample_weight=np.zeros(60))
     assert found.score(X) == pytest.approx(
         -((X - found.cluster_centers_[found.labels_]) ** 2).sum()
     )
@@ -424,7 +450,12 @@ def test_weights_are_routed():
 @pytest.mark.parametrize("engine", ["dask", "arrow"])
 def test_what_is_no_weight_elsewhere(engine):
     X, _ = blobs(3, n=20)
-    for weights, words in ((np.r_[np.ones(59), -1.0], "is -1.0 in row 59"), (np.zeros(60), "zero")):
+    for weights, words in (
+        (np.r_[np.ones(59), -1.0], "is -1.0 in row 59"),
+        (np.zeros(60), "zero"),
+        (["1"] * 60, "not numbers"),
+        (2.0, r"has shape \(\)"),
+    ):
         with pytest.raises(ValueError, match=words):
             fit_path(bring(engine, X), 3, sample_weight=weights)
 

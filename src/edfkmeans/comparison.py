@@ -68,6 +68,8 @@ class Comparison:
         said = [(k, int(count)) for k, count in counts.items() if count > 1]
         once = [str(k) for k, count in counts.sort_index().items() if count == 1]
         total = int(counts.sum())
+        if total == 1:
+            return f"1 criterion says {once[0]}."
         parts = []
         for nth, (k, count) in enumerate(said):
             parts.append(f"{count} of {total} criteria say {k}" if nth == 0 else f"{count} say {k}")
@@ -88,7 +90,9 @@ class Comparison:
         found = int(counts.sum()) - (int(counts.get(last, 0)) if top != last else 0)
         share = float(counts.iloc[0]) / found
         sentences = []
-        if len(counts) == 1:
+        if len(answers) == 1:
+            sentences.append("One criterion alone has an answer: others may say another k.")
+        elif len(counts) == 1:
             sentences.append(f"All agree on {top}: there is little to discuss.")
         elif share >= _MOST:
             sentences.append(f"Most agree on {top}: there is more behind it than one criterion.")
@@ -116,7 +120,8 @@ class Comparison:
                 f"{_enumerated(endless)} {does} {last}, the largest k there was: that is no end "
                 "found, and no answer."
             )
-        sentences.append("Do not take a vote: many of the criteria look at the same thing.")
+        if len(answers) > 1:
+            sentences.append("Do not take a vote: many of the criteria look at the same thing.")
         return tuple(sentences)
 
     @property
@@ -275,6 +280,7 @@ def _asked(criteria: str | Iterable[str | Criterion]) -> list[Criterion]:
         raise TypeError(f"criteria={criteria!r} must be 'all', or a list of names and criteria.")
     asked: list[Criterion] = []
     for criterion in criteria:
+        refuse_estimator("criteria", criterion)
         if isinstance(criterion, str):
             if criterion not in known:
                 raise ValueError(f"There is no criterion {criterion!r}; there are {list(known)}.")
@@ -361,7 +367,9 @@ def _remark(curve: Curve | NotApplicable, k_max: int, criterion: Criterion, rows
         return str(curve)
     seen = "" if criterion.adds_up or rows.looked_at == "X" else rows.looked_at
     reached = f"k_max = {k_max} was reached" if curve.k == k_max else ""
-    return "; ".join(filter(None, [curve.remark, seen and f"from {seen}", reached]))
+    return "; ".join(
+        filter(None, [curve.remark, seen and f"from {seen.removesuffix(',')}", reached])
+    )
 
 
 def _ari(truth: Any, path: KMeansPath, curve: Curve | NotApplicable) -> float:

@@ -18,7 +18,7 @@ from edfkmeans.rows.assignments import nearest
 from edfkmeans.rows.directions import in_metric
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
-from edfkmeans.rows.weights import Tally, check_weights
+from edfkmeans.rows.weights import Tally, Weighing, check_weights
 from edfkmeans.selection import Selection, select_k
 
 
@@ -139,7 +139,7 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         if sample_weight is None:
             return -float(np.asarray(squares.sum() if hasattr(squares, "sum") else squares).sum())
         weights = check_weights(sample_weight, len(squares))
-        Tally.of(weights).checked()
+        Weighing.of(Tally.of(weights))  # refuses what `fit` refuses
         return -float(weights @ np.asarray(squares))
 
     def _check(self, X: Any, reset: bool = False) -> None:

@@ -97,7 +97,7 @@ def score(
 def _pilot(rows: Rows, k: int, seed: int, n_jobs: int) -> Fit:
     """Fit k-means with more clusters than the clustering has, as far as the data allow."""
     most = max(DEFAULT_K_MAX + 1, 2 * k)
-    distinct = check_distinct(rows.points[0], 2 * most, "judge clusters")
+    distinct = check_distinct(rows.sample.values, 2 * most, "judge clusters", rows.looked_at)
     k_pilot = min(most, max(3, distinct // 2))
     path = fit_rows(rows, k_pilot - 1, seed, n_init=1, n_jobs=n_jobs)
     return path.pilot

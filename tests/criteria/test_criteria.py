@@ -126,6 +126,9 @@ def test_noise_is_left_out_and_told():
         judged = score(X, noisy.astype(float), pilot_labels=pilot)["value"]
     own = score(X[inside], labels[inside], pilot_labels=pilot[inside])["value"]
     pd.testing.assert_series_equal(judged, own)
+    with pytest.warns(UserWarning, match="taken as noise"):
+        judged = score(X, noisy.astype(object), pilot_labels=pilot)["value"]
+    pd.testing.assert_series_equal(judged, own)
     with pytest.raises(ValueError, match="all noise, and no cluster"):
         score(X, np.full(120, -1))
     with pytest.raises(ValueError, match=r"pilot_labels has shape \(5,\)"):

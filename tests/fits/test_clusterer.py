@@ -14,13 +14,17 @@ from sklearn.cluster import (
     MiniBatchKMeans,
     SpectralClustering,
 )
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 from conftest import blobs
-from edfkmeans import KMeansPath, compare, fit_path, score, select_k
+from edfkmeans import KMeansPath, compare, fit_path, score, select_k, silhouettes
+
+
+class Panic(BaseException):
+    """What a panic of Rust arrives as: no Exception."""
 
 
 class Moody(ClusterMixin, BaseEstimator):
@@ -36,8 +40,12 @@ class Moody(ClusterMixin, BaseEstimator):
         if self.n_clusters in self.bad:
             if self.how == "raise":
                 raise FloatingPointError("the matrix is singular\nand more")
+            if self.how == "panic":
+                raise Panic("left == right")
             labels[labels == self.n_clusters - 1] = 0 if self.how == "fewer" else -1
-        return labels
+        if self.how == "writes":
+            X[:] = 0
+        return labels.astype(float) if self.how == "floats" else labels
 
 
 def clusterers():
@@ -78,8 +86,9 @@ def test_fits_are_those_of_the_estimator(wine):
     np.testing.assert_array_equal(path.inertia, given.inertia)
 
 
-def test_same_seed_same_fits_whatever_the_threads(wine):
-    clusterer = KMeans(n_init=1, init="random")
+@pytest.mark.parametrize("steps", [(), (TruncatedSVD(2, n_iter=0, n_oversamples=1),)])
+def test_same_seed_same_fits_whatever_the_threads(wine, steps):
+    clusterer = make_pipeline(*steps, KMeans(n_init=1, init="random"))
     one = fit_path(wine, 8, clusterer=clusterer, random_state=3, n_jobs=1)
     two = fit_path(wine, 8, clusterer=clusterer, random_state=3, n_jobs=2)
     np.testing.assert_allclose(one.inertia, two.inertia, rtol=1e-12)
@@ -93,12 +102,15 @@ def test_same_seed_same_fits_whatever_the_threads(wine):
         ("raise", "FloatingPointError: the matrix is singular"),
         ("fewer", "it made 2 clusters"),
         ("noise", "12 rows were left out as noise"),
+        ("floats", "12 rows were left out as noise"),
+        ("panic", "Panic: left == right"),
     ],
 )
 def test_single_failures_are_told_and_skipped(how, why, tmp_path):
     X, _ = blobs(3, n=12)
-    with pytest.warns(UserWarning, match=r"Moody failed for k = 3, 5, left out of the choice"):
+    with pytest.warns(UserWarning, match=r"Moody failed for k = 3, 5, left out") as told:
         path = fit_path(X, 6, clusterer=Moody(bad=(3, 5), how=how), random_state=0)
+    assert told[0].filename == __file__
     assert list(path.failed) == [3, 5]
     assert path.failed[3] == why
     assert path.up_to(3).failed == {3: why}
@@ -127,6 +139,40 @@ def test_a_clusterer_that_never_works_is_an_error():
         fit_path(X, 6, clusterer=Moody(bad=range(2, 9)))
 
 
+def test_an_estimator_may_write_into_its_rows(wine):
+    own = wine.copy()
+    found = fit_path(wine, 6, clusterer=Moody(how="writes"), n_jobs=2)
+    np.testing.assert_array_equal(wine, own)
+    assert not found.failed
+    np.testing.assert_array_equal(found.inertia, fit_path(wine, 6, clusterer=Moody()).inertia)
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (MemoryError(), r"MemoryError\."),
+        (ValueError("Only one. "), r"ValueError: Only one\."),
+        (ValueError("No. " * 200), r"ValueError: (No. ){50} \[...\]\."),
+    ],
+)
+def test_what_went_wrong_is_told_in_a_sentence(error, told, monkeypatch):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(Moody, "fit_predict", fail)
+    X, _ = blobs(3, n=12)
+    with pytest.raises(ValueError, match=rf"For k = 2: {told}$"):
+        fit_path(X, 6, clusterer=Moody())
+
+
+def test_distances_in_place_of_rows_are_refused(wine):
+    kmedoids = pytest.importorskip("kmedoids")
+    with pytest.raises(ValueError, match=r"Give it another metric, e.g. metric='euclidean'"):
+        fit_path(wine, clusterer=kmedoids.KMedoids(2))
+    with pytest.raises(ValueError, match=r"affinity='precomputed' and takes distances"):
+        fit_path(wine, clusterer=SpectralClustering(affinity="precomputed"))
+
+
 def test_compare_and_score_take_what_a_clusterer_made(wine):
     found = compare(wine, ["bic", "silhouette"], clusterer=AgglomerativeClustering(), k_max=8)
     labels = AgglomerativeClustering(3).fit_predict(wine)
@@ -146,9 +192,14 @@ def test_what_is_no_clusterer_is_refused(wine):
             select_k(wine, k_max)
     with pytest.raises(TypeError, match=r"criteria=KMeans\(\) is an estimator"):
         compare(wine, KMeans())
+    with pytest.raises(TypeError, match=r"criteria=KMeans\(\) is an estimator"):
+        compare(wine, ["bic", KMeans()])
+    for judge in (score, silhouettes):
+        with pytest.raises(TypeError, match=r"labels is an estimator, KMeans\(\)"):
+            judge(wine, KMeans())
     with pytest.raises(TypeError, match="the class KMeans, but must be an estimator"):
         fit_path(wine, clusterer=KMeans)
-    for estimator in (DBSCAN(), PCA()):
+    for estimator in (DBSCAN(), PCA(), make_pipeline(PCA(), "passthrough")):
         with pytest.raises(TypeError, match="cannot be asked for k clusters"):
             fit_path(wine, clusterer=estimator)
     with pytest.raises(TypeError, match="must be an estimator"):

@@ -42,6 +42,7 @@ def said(ks, k_max=10, able=()):
 def test_a_summary_counts_the_answers():
     assert said([3, 3, 3, 4, 4, 7]).summary == "3 of 6 criteria say 3; 2 say 4; 7 is said once."
     assert said([5, 2, 2, None, 9]).summary == "2 of 4 criteria say 2; 5 and 9 are said once."
+    assert said([4]).summary == said([None, 4]).summary == "1 criterion says 4."
     assert said([4, 2]).summary == "2 criteria: 2 and 4 are said once."
     assert said([None]).summary == "No criterion has an answer."
 
@@ -50,6 +51,7 @@ def test_the_meaning_says_whether_they_agree():
     assert said([3, 3, 3]).meaning[0].startswith("All agree on 3")
     assert said([3, 3, 4]).meaning[0].startswith("Most agree on 3")
     assert said([3, 4, 5, 3]).meaning[0].startswith("They do not agree")
+    assert said([4]).meaning == ("One criterion alone has an answer: others may say another k.",)
     assert said([None]).meaning == ("The remarks say why none of them has an answer.",)
 
 

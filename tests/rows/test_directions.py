@@ -94,6 +94,25 @@ def test_zero_rows_are_refused_with_advice():
             door()
 
 
+@pytest.mark.parametrize("engine", ["dask", "arrow"])
+def test_zero_rows_elsewhere_are_told_by_their_numbers(engine):
+    X, _ = rays()
+    pa = pytest.importorskip("pyarrow")
+
+    def brought():
+        if engine == "dask":
+            return pytest.importorskip("dask.array").from_array(X, chunks=(40, X.shape[1]))
+        table = pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
+        return lambda: iter(table.to_batches(max_chunksize=40))
+
+    X[[51, 93]] = 0
+    with pytest.raises(ValueError, match=r"row 51 \(counted from 0.*\), the first of 2 such rows"):
+        select_k(brought(), metric="cosine")
+    X[70, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN or infinity or nothing but zeros in 3 rows"):
+        select_k(brought(), metric="cosine")
+
+
 def test_a_path_knows_its_metric(tmp_path):
     X, _ = rays()
     path = fit_path(X, 8, metric="cosine", random_state=0)

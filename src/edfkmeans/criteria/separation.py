@@ -79,9 +79,16 @@ class DaviesBouldin(Criterion):
 
 
 def _davies_bouldin(values: Values, labels: npt.NDArray[Any]) -> float:
-    from sklearn.metrics import davies_bouldin_score
-
-    return float(davies_bouldin_score(values, labels))
+    """Take distances by differences: by products, rows that repeat would be beside their mean."""
+    centers, within = [], []
+    for c in np.unique(labels):
+        own = values[labels == c].astype(np.float64)
+        centers.append(own.mean(axis=0))
+        within.append(np.linalg.norm(own - centers[-1], axis=1).mean())
+    ends, reach = np.array(centers), np.array(within)
+    between = np.linalg.norm(ends[:, None] - ends, axis=2)
+    between[between == 0] = np.inf  # a cluster and itself, or another one on the same spot
+    return float(((reach[:, None] + reach) / between).max(axis=1).mean())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from edfkmeans._choices import BROUGHT, Brought, Metric
 from edfkmeans._extras import needs
 from edfkmeans.engines._cuda_place import OnDevice, is_on_device
 from edfkmeans.rows.arguments import check_one_of
+from edfkmeans.rows.checks import NotFiniteError
+from edfkmeans.rows.directions import refuse_bad
 from edfkmeans.rows.rows import Rows
 
 # The engine for data of other packages, or for one kind of them; everything else is in memory.
@@ -81,7 +83,12 @@ def open_rows(
     if metric == "cosine":
         X = _engine(X).directions(X)
     X = OnDevice(X) if engine is not None and name == "memory" else X
-    rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress, sample_weight, together)
+    try:
+        rows: Rows = _engine(X).open_rows(X, seed, n_jobs, progress, sample_weight, together)
+    except NotFiniteError as error:
+        if metric == "cosine":
+            refuse_bad(error)
+        raise
     return rows
 
 

@@ -200,7 +200,7 @@ class Chunks:
             labels = labels.to_dask_array()
         if not isinstance(labels, da.Array):
             labels = da.from_array(np.asarray(labels), chunks=-1)
-        if any(np.isnan(labels.chunks[0])):
+        if labels.ndim and any(np.isnan(labels.chunks[0])):
             labels = labels.compute_chunk_sizes()
         check(labels.shape, sum(self.sizes), name)
         return labels.rechunk((self.sizes,))

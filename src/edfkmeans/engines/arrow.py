@@ -20,7 +20,7 @@ from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
-from edfkmeans.rows.directions import unit_rows
+from edfkmeans.rows.directions import unit_rows_or_none
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
@@ -216,7 +216,7 @@ def map_rows(
 def directions(X: Any) -> Callable[[], Any]:
     """Return the rows of X scaled to length one, as a function that gives batches of them."""
     width = len(stream_of(X).columns)
-    scaled = map_rows(X, unit_rows, dtype=np.float64, n_columns=width)
+    scaled = map_rows(X, unit_rows_or_none, dtype=np.float64, n_columns=width)
     return partial(scaled.reader, "column")
 
 

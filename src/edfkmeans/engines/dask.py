@@ -17,7 +17,7 @@ from edfkmeans.engines.memory import MemoryRows
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
-from edfkmeans.rows.directions import unit_rows
+from edfkmeans.rows.directions import unit_rows_or_none
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.look import Look, Place, places, sample_numbers
 from edfkmeans.rows.rows import Rows, Sample
@@ -145,7 +145,10 @@ def weights_of(chunks: Chunks, sample_weight: Any) -> Any:
     refuse_masked(sample_weight)
     weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
     if weights.dtype.kind not in "biuf":
-        raise ValueError(f"sample_weight has dtype {weights.dtype}, which is not numbers.")
+        raise ValueError(
+            f"sample_weight has dtype {weights.dtype}, which is not numbers. Give one real number "
+            "for each row."
+        )
     return weights.astype(np.float64)
 
 
@@ -160,7 +163,7 @@ def directions(X: Any) -> Any:
     """Return the rows of X scaled to length one, not yet computed."""
     array, columns = matrix(X)
     width = array.shape[1] if columns is None else len(columns)
-    return apply(array, unit_rows, dtype=array.dtype, n_columns=width)
+    return apply(array, unit_rows_or_none, dtype=array.dtype, n_columns=width)
 
 
 def header(X: Any) -> Any:

@@ -22,7 +22,7 @@ from edfkmeans.rows import look
 from edfkmeans.rows.assignments import Column
 from edfkmeans.rows.blocks import Assignment, Task, add_results, chunk_column, chunk_sums
 from edfkmeans.rows.checks import check_rows
-from edfkmeans.rows.directions import unit_rows
+from edfkmeans.rows.directions import unit_rows_or_none
 from edfkmeans.rows.labels import Labels, encode_labels
 from edfkmeans.rows.rows import Rows, Sample
 from edfkmeans.rows.units import Units, Values, widened
@@ -309,7 +309,9 @@ def map_rows(
 def directions(X: Any) -> Table:
     """Return the rows of X scaled to length one, as they are read."""
     table = table_of(X)
-    scaled = map_rows(table, unit_rows, dtype=np.float64, n_columns=len(table.columns or ()))
+    scaled = map_rows(
+        table, unit_rows_or_none, dtype=np.float64, n_columns=len(table.columns or ())
+    )
     kept = [name for name in (table.id, table.weight) if name is not None]
     frame = scaled.beside(kept or table.names)
     return Table(frame, id=table.id, columns=scaled.names, weight=table.weight)

@@ -23,6 +23,10 @@ from edfkmeans.rows.units import Values
 
 # What estimators call the number of clusters.
 _WORDS = ("n_clusters", "n_components")
+# What they may take rows by, in place of "precomputed".
+_OF_ROWS = {"metric": "euclidean", "affinity": "nearest_neighbors"}
+# Characters of an estimator's error that are told.
+_LONGEST = 200
 
 Failures = dict[int, str]
 """Why there is no clustering, by its k."""
@@ -103,17 +107,22 @@ class Clusterer:
 
         try:
             model = clone(self.estimator).set_params(**{self.word: k})
-            random = self.word.removesuffix(self.word.rpartition("__")[2]) + "random_state"
-            if model.get_params().get(random, 0) is None:
-                drawn = stream(seed, Purpose.CLUSTERER, k).integers(2**31 - 1)
-                model.set_params(**{random: int(drawn)})
-            given = _labels_of(model, self.raw)
-            labels = encode_labels(given, len(self.raw), "its labels")
+            unseeded = [
+                name
+                for name, value in model.get_params().items()
+                if name.rpartition("__")[2] == "random_state" and value is None
+            ]
+            drawn = stream(seed, Purpose.CLUSTERER, k).integers(2**31 - 1)
+            model.set_params(**dict.fromkeys(unseeded, int(drawn)))
+            given = np.asarray(_labels_of(model, self.raw.copy()))  # some write into their rows
+            labels = encode_labels(given, len(self.raw), "what it returns as labels")
             count = int(labels.max()) + 1
-        except Exception as error:  # whatever it is, the other k may do
-            return None, f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-        if np.asarray(given).dtype.kind == "i" and np.min(given) < 0:
-            return None, f"{int((np.asarray(given) < 0).sum())} rows were left out as noise"
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # whatever it is, a panic too: the other k may do
+            return None, _told(error)
+        if given.dtype.kind in "if" and given.min() < 0:
+            return None, f"{int((given < 0).sum())} rows were left out as noise"
         return (labels, "") if count == k else (None, f"it made {count} clusters")
 
     def _tell(self, failed: Failures, k_last: int) -> None:
@@ -130,7 +139,7 @@ class Clusterer:
         warnings.warn(
             f"{self.name} failed for {several}, left out of the choice. For k = {first}: "
             f"{failed[first]}.",
-            stacklevel=2,
+            stacklevel=5,  # who called fit_path, select_k or compare
         )
 
 
@@ -151,8 +160,9 @@ def refuse_estimator(name: str, value: Any) -> None:
     if hasattr(value, "fit") and hasattr(value, "get_params"):
         kind = value.__name__ if isinstance(value, type) else repr(value)
         raise TypeError(
-            f"{name}={kind} is an estimator. Give it by name: clusterer={kind}"
-            f"{'()' if isinstance(value, type) else ''}, and it is fitted for every k."
+            f"{name}={kind} is an estimator. Give it to fit_path, select_k or compare by name: "
+            f"clusterer={kind}{'()' if isinstance(value, type) else ''}, and it is fitted for "
+            "every k."
         )
 
 
@@ -177,15 +187,30 @@ def _word(estimator: Any) -> str:
             "sklearn.mixture.GaussianMixture()."
         )
     last, prefix = _last(estimator)
-    parameters = last.get_params(deep=False)
+    parameters = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     words = [word for word in _WORDS if word in parameters]
     if not words or not any(hasattr(last, name) for name in ("fit_predict", "predict")):
+        has = f"{words[0]} alone" if words else some(sorted(parameters)) or "neither"
         raise TypeError(
             f"clusterer={estimator!r} cannot be asked for k clusters: that takes a parameter "
-            f"{' or '.join(_WORDS)} and labels for the rows. It has {some(sorted(parameters))}. "
+            f"{' or '.join(_WORDS)}, and fit_predict or predict. It has {has}. "
             "Labels that you have already are judged by score(X, labels)."
         )
+    for name in ("metric", "affinity"):
+        if str(parameters.get(name)).startswith("precomputed"):
+            raise ValueError(
+                f"clusterer={estimator!r} has {name}={parameters[name]!r} and takes distances or "
+                f"the like, but is given the rows of X. Give it another {name}, e.g. "
+                f"{name}={_OF_ROWS[name]!r}."
+            )
     return prefix + words[0]
+
+
+def _told(error: BaseException) -> str:
+    """Say what went wrong, in one line that a sentence can end with."""
+    words = str(error).strip().partition("\n")[0].rstrip(".")
+    words = f"{words[:_LONGEST]} [...]" if len(words) > _LONGEST else words
+    return ": ".join(filter(None, [type(error).__name__, words]))
 
 
 def _labels_of(model: Any, X: Values) -> Any:

@@ -268,8 +268,8 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
         )
     if (path.n_samples, path.n_features) != (rows.n_samples, rows.n_features):
         raise ValueError(
-            f"path was fitted to {path.n_samples} rows and {path.n_features} varying columns, "
-            f"X has {rows.n_samples} and {rows.n_features}. Give the X of the path."
+            f"path was fitted to {_count(path)} and {path.n_features} varying columns, X has "
+            f"{_count(rows)} and {rows.n_features}. Give the X of the path, and its weights if any."
         )
     _check_sums(path, rows)
     if k_max is None:
@@ -280,6 +280,12 @@ def check_path(path: KMeansPath, rows: Rows, k_max: int | None) -> int:
             f"k_max={k_max} is more than path.k_max={path.k_max}. Lower k_max or fit a longer path."
         )
     return k_max
+
+
+def _count(held: KMeansPath | Rows) -> str:
+    """Say how many rows there are, and as how many they count where they have weights."""
+    weighted = "" if held.n_rows == held.n_samples else f" that count as {held.n_samples}"
+    return f"{held.n_rows} rows{weighted}"
 
 
 def _check_sums(path: KMeansPath, rows: Rows) -> None:
@@ -327,6 +333,12 @@ def open_for(
         spread = path.spread
         if sample_weight is None:
             sample_weight = spread.weights if spread else getattr(path.kept_rows, "weights", None)
+            shape: Any = getattr(X, "shape", None)
+            known = sample_weight is not None and isinstance(shape, tuple) and len(shape) == 2
+            if known and isinstance(shape[0], int) and shape[0] != path.n_rows:
+                raise ValueError(
+                    f"path was fitted to {_count(path)}, X has {shape[0]}. Give the X of the path."
+                )
     # Estimators of others know no weights: they see every row.
     together = clusterer is None and (
         path is None or (spread is not None and spread.weights is None)

@@ -70,9 +70,9 @@ def fit_path(
         Fitted in place of k-means: any estimator as scikit-learn has them with a parameter
         ``n_clusters`` or ``n_components``, or a pipeline that ends with one, such as
         ``GaussianMixture(covariance_type="diag")``. It is cloned for every k from 2 on, and given a
-        seed where its own random_state is None. A k for which it fails, or makes another number of
-        clusters, is left out of the choice with a warning; `KMeansPath.failed` says why. X must be
-        in memory, and `fits` and `n_init` left out.
+        seed where a random_state is None, of a step of a pipeline too. A k for which it fails, or
+        makes another number of clusters, is left out of the choice with a warning;
+        `KMeansPath.failed` says why. X must be in memory, and `fits` and `n_init` left out.
     metric : {"euclidean", "cosine"}
         "cosine": every row is scaled to length one first, so that only directions count, as is
         usual for embeddings; rows of zeros have none and are an error. Everything after that is

@@ -36,7 +36,7 @@ def chunk_error(number: int, error: BaseException, rows: range | None, source: s
     place += f", {source}" if source else ""
     failed = ChunkError(
         f"Chunk {number} of X (counted from 0{place}) could not be computed: "
-        f"{type(error).__name__}: {error}. Repair it or leave it out."
+        f"{type(error).__name__}: {str(error).removesuffix('.')}. Repair it or leave it out."
     )
     failed.__cause__ = error
     return failed

@@ -224,15 +224,24 @@ def find_bad(array: Values) -> Bad | None:
     return Bad(int(bad.sum()), int(rows[0]), int(columns[0]), nan, infinite)
 
 
+class NotFiniteError(ValueError):
+    """Values that are not finite: these, in these columns."""
+
+    bad: Bad
+    columns: Any
+
+
 def raise_bad(bad: Bad, columns: Any) -> NoReturn:
     """Tell about values that are not finite."""
     kinds = " and ".join(["NaN"] * bad.nan + ["infinity"] * bad.infinite)
     many = f"{bad.count} values, the first" if bad.count > 1 else "one value,"
     fill = ", e.g. with sklearn.impute.SimpleImputer" if bad.nan else ""
-    raise ValueError(
+    error = NotFiniteError(
         f"Input X contains {kinds}: {many} in row {bad.row} ({bad.where}), "
         f"column {columns[bad.column]!r}. Drop those rows or fill them{fill}."
     )
+    error.bad, error.columns = bad, columns
+    raise error
 
 
 def check_distinct(values: Values, at_most: int, purpose: str, what: str = "X") -> int:

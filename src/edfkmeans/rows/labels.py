@@ -1,6 +1,7 @@
 """Labels: numbers of clusters, one for each row."""
 
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ Sizes = npt.NDArray[np.int64]
 
 def encode_labels(labels: Any, n: int, name: str) -> Labels:
     """Turn any labels into 0 .. k-1."""
-    array = np.asarray(labels)
+    array = _array_of(labels, name)
+    check_length(array.shape, n, name)
     if array.dtype == object and pd.isna(array).any():
         raise ValueError(
             f"{name} is missing in {int(pd.isna(array).sum())} rows. Give every row a label."
         )
-    check_length(array.shape, n, name)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity. Give every row a label.")
     try:
@@ -33,9 +34,11 @@ def without_noise(labels: Any, n: int, name: str) -> Any:
 
     DBSCAN, HDBSCAN and OPTICS mean noise by -1. Other labels are left to `encode_labels`.
     """
-    array = np.asarray(labels)
+    array = _array_of(labels, name)
     check_length(array.shape, n, name)
     noise = array == -1 if array.dtype.kind in "if" else np.zeros(n, bool)
+    if array.dtype.kind == "O":  # numbers too, out of a frame with columns of several kinds
+        noise = np.array([isinstance(each, Real) and each == -1 for each in array], bool)
     if not noise.any():
         return slice(None)
     if noise.all():
@@ -46,6 +49,15 @@ def without_noise(labels: Any, n: int, name: str) -> Any:
         stacklevel=3,
     )
     return ~noise
+
+
+def _array_of(labels: Any, name: str) -> Any:
+    """Return labels as an array; who gives an estimator means the labels that it makes."""
+    if hasattr(labels, "fit_predict"):
+        raise TypeError(
+            f"{name} is an estimator, {labels!r}. Give what its fit_predict(X) returns."
+        )
+    return np.asarray(labels)
 
 
 def size_text(size: float, thousands: str = ",") -> str:

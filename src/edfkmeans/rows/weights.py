@@ -18,7 +18,14 @@ from edfkmeans.rows.units import Floats
 Numbers = npt.NDArray[np.int64]
 
 # What numpy turns into numbers that are none.
-_NO_WEIGHTS = {"c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
+_NO_WEIGHTS = {
+    "U": "text, not numbers",
+    "S": "text, not numbers",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "V": "records",
+}
 # Counts add up to less than this, so that a float holds every whole number up to their sum.
 _MOST = 2.0**53
 # Part of a sample: no more rows than this have a copy each, however little they weigh.
