@@ -104,22 +104,23 @@ def mllib(source: Path, n: int, k_max: int) -> list[dict]:
         KMeans(k=2, seed=0, maxIter=1).fit(assembled.transform(first))
 
         def ours():
-            start = time.perf_counter()
+            start, busy = time.perf_counter(), _processor_seconds()
             found = select_k(frame, k_max, random_state=0)
-            return found, time.perf_counter() - start
+            return found, time.perf_counter() - start, _processor_seconds() - busy
 
-        found, before = ours()
+        found, before, busy_before = ours()
         vectors = assembled.transform(frame).select("features")
         for k in range(2, k_max + 2):
-            start = time.perf_counter()
+            start, busy = time.perf_counter(), _processor_seconds()
             model = KMeans(k=k, seed=0).fit(vectors)
             silhouette = ClusteringEvaluator().evaluate(model.transform(vectors))
-            seconds = time.perf_counter() - start
+            seconds, busy = time.perf_counter() - start, _processor_seconds() - busy
             rows.append(
                 {
                     "n": n,
                     "k": k,
                     "seconds_mllib": seconds,
+                    "processor_seconds_mllib": busy,
                     "silhouette_mllib": silhouette,
                     "inertia_edfkmeans": found.path.inertia[k - 1],
                     "recomputed_edfkmeans": inertia_of(source, found.path.centers(k)),
@@ -128,12 +129,20 @@ def mllib(source: Path, n: int, k_max: int) -> list[dict]:
                 }
             )
             print(k, f"{seconds:.1f} s, ours {before:.1f} s for all", file=sys.stderr)
-        _, after = ours()
+        _, after, busy_after = ours()
     for row in rows:
-        row["seconds_mllib_these_k"] = sum(each["seconds_mllib"] for each in rows)
+        for what in ("seconds_mllib", "processor_seconds_mllib"):
+            row[f"{what}_these_k"] = sum(each[what] for each in rows)
         row["seconds_edfkmeans_before"] = before
         row["seconds_edfkmeans_after"] = after
+        row["processor_seconds_edfkmeans_before"] = busy_before
+        row["processor_seconds_edfkmeans_after"] = busy_after
     return rows
+
+
+def _processor_seconds() -> float:
+    """Time that this process and all below it have computed, whoever else is on the machine."""
+    return time.process_time() + of_children()[1]
 
 
 def inertia_of(source: Path, centers) -> float:

@@ -86,6 +86,11 @@ class Slow:
             yield batch
 
 
+def numbers_of(chunk):
+    """The numbers of a chunk, as a worker has them."""
+    return chunk.rows
+
+
 def frame_of(X, number, spark=None):
     """X as a DataFrame of so many partitions, with the number of the row as id."""
     X = np.asarray(X.astype(str) if X.dtype.kind == "c" else X)

@@ -25,9 +25,10 @@ from test_engines import DATA
 
 pytest.importorskip("pyspark", reason="needs pyspark: pip install '.[spark]'")
 from edfkmeans.engines import _spark_draws as draws
+from edfkmeans.engines._arrow_streams import matrix_of
 from edfkmeans.engines.spark import SparkColumn, Table, write_labels
 from edfkmeans.engines.spark_files import open_lazily, scaled
-from in_spark import Slow, frame_of, need_java, session, table_of
+from in_spark import Slow, frame_of, need_java, numbers_of, session, table_of
 
 TESTS = Path(__file__).parents[1]
 
@@ -144,6 +145,28 @@ def test_neither_order_nor_partitions_change_a_bit(small_sample):
             one, other = (getattr(path, name)(k) for path in paths)
             np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(paths[0].inertia, paths[1].inertia, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("float", "float"),
+        ("double", "double"),
+        ("float", "smallint", "boolean"),
+        ("double", "bigint", "int", "float"),
+        ("double", "decimal(30, 17)"),
+    ],
+)
+def test_numbers_of_any_kind_reach_workers_as_arrow_has_them(kinds):
+    missing = "IF(id % 7 = 3, NULL, 1e4 * sin(1 + id * {}))"
+    columns = [f"CAST({missing.format(j)} AS {kind}) AS x{j}" for j, kind in enumerate(kinds)]
+    frame = session().range(0, 500, 1, 2).selectExpr(*columns)
+    table = Table(frame)
+    found = np.concatenate(table.results(numbers_of, "reading"))
+    known = matrix_of(frame.toArrow().to_batches(), frame.columns, table.dtype)
+    assert found.dtype == known.dtype == ("float32" if "double" not in kinds else "float64")
+    np.testing.assert_array_equal(found, known)
+    assert np.isnan(found[3]).all()
 
 
 def test_rows_without_ids_are_those_in_memory():

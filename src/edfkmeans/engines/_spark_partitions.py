@@ -22,6 +22,8 @@ from edfkmeans.rows.units import Floats, Values
 _ROWS = 65536
 # What a partition gives back: its number, and what was found or went wrong, pickled.
 FOUND = "partition long, found binary"
+# A column that holds all the numbers of a row.
+PACKED = "numbers"
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,18 @@ class Reader:
     weight: str | None = None
     weight_scale: float = 1.0
     """What weights are multiplied by."""
+    packed: bool = False
+    """Whether the numbers of a row stand in one column, as an array."""
 
     def matrix(self, batches: Sequence[Any]) -> Values:
         """Return the numbers of some batches."""
-        own = [batch.select(list(self.names)) for batch in batches]
-        values = matrix_of(own, self.names, self.dtype)
+        if self.packed:
+            parts = [batch.column(PACKED).flatten() for batch in batches]
+            flat = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
+            values = flat.astype(self.dtype, copy=False).reshape(-1, len(self.names))
+        else:
+            own = [batch.select(list(self.names)) for batch in batches]
+            values = matrix_of(own, self.names, self.dtype)
         if self.scale is None:
             return values
         d = len(self.scale[0])

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from edfkmeans._progress import progress_bar
-from edfkmeans.engines._spark_partitions import FOUND, Reader, Work, add_up
+from edfkmeans.engines._spark_partitions import FOUND, PACKED, Reader, Work, add_up
 from edfkmeans.rows.blocks import ChunkError, chunk_error
 from edfkmeans.rows.checks import refuse_same_names, refuse_text
 from edfkmeans.rows.units import Floats
@@ -130,7 +130,7 @@ class Table:
 
     @property
     def reader(self) -> Reader:
-        """How workers read the rows."""
+        """How workers read `rows`."""
         names = plain(self.names)
         id = names.pop(0) if self.id is not None else None
         weight = names.pop(0) if self.weight is not None else None
@@ -143,11 +143,30 @@ class Table:
             raise ValueError(_LEFT)
         return self.frame.select(*map(quoted, self.names)).toDF(*plain(self.names))
 
+    @cached_property
+    def _packed(self) -> tuple[Any, Reader]:
+        """The same rows with their numbers in one array each, and how workers read that.
+
+        Spark hands them over in two thirds of the time that columns of numbers take. Decimals stay
+        as they are, so that Arrow makes floats of them, as it does elsewhere.
+        """
+        rows, reader = self.rows, self.reader
+        numbers = [*(self.columns or ()), *self.beside]
+        kinds = {field.name: type(field.dataType) for field in self.frame.schema.fields}
+        if any(kinds[name] is spark_types.DecimalType for name in numbers):
+            return rows, reader
+        kind = {"float32": "float", "float64": "double"}[self.dtype.name]
+        first = len(rows.columns) - len(numbers)
+        array = ", ".join(f"CAST({name} AS {kind})" for name in rows.columns[first:])
+        packed = rows.selectExpr(*rows.columns[:first], f"array({array}) AS {PACKED}")
+        return packed, replace(reader, packed=True)
+
     def results(
         self, work: Work, title: str, together: Callable[[Any, Any], Any] = add
     ) -> list[Any]:
         """Return the sum of ``work(chunk)`` of every partition that has rows, in their order."""
-        job = self.rows.mapInArrow(partial(add_up, self.reader, work, together), FOUND)
+        rows, reader = self._packed
+        job = rows.mapInArrow(partial(add_up, reader, work, together), FOUND)
         with progress_bar(self.progress, title, 1, "job") as bar:
             found = collected(job)
             bar.update()
@@ -163,10 +182,10 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         # The schema tells what is left to know of a frame that cannot come along.
-        return {**self.__dict__, "dtype": self.dtype, "frame": None, "rows": None}
+        return {**self.__dict__, "dtype": self.dtype, "frame": None, "rows": None, "_packed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        del state["rows"]
+        del state["rows"], state["_packed"]
         self.__dict__.update(state)
 
 

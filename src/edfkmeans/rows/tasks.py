@@ -106,7 +106,7 @@ class Terms:
         """Return every row's part of the excess."""
         X, labels = block.varying, block.labels(self.assignment)
         wide = X.shape[1] > _WIDE
-        further = self._floors(X) if wide else np.argsort(labels, kind="stable")
+        further = self._floors(X) if wide else self._by_cluster(labels)
         fitted = (X, labels, further, self.centers, self.sizes, self.gaps)
         noise = (block.labels(self.pilot_assignment), self.pilot_centers, self.sigma)
         terms: Floats = block.room.array("terms", labels.shape)
@@ -120,6 +120,10 @@ class Terms:
             # Importances: a cluster that weighs no more than one row is one that stays.
             terms[self.sizes[labels] <= 1] = 0.0
         return terms
+
+    def _by_cluster(self, labels: Labels) -> Any:
+        """List the rows cluster by cluster; numbers of few bits are sorted without comparing."""
+        return np.argsort(labels.astype(np.min_scalar_type(len(self.centers))), kind="stable")
 
     def _floors(self, X: Values) -> Floats:
         """Return what the squared distances of rows and centres are at least.
