@@ -34,9 +34,10 @@ def chunk_error(number: int, error: BaseException, rows: range | None, source: s
     """Say which chunk failed, with its rows and its file so far as they are known, and why."""
     place = f", rows {rows.start} to {rows.stop - 1}" if rows else ""
     place += f", {source}" if source else ""
+    reason = " ".join(str(error).split()).rstrip(" .")  # pyarrow's may have several lines
     failed = ChunkError(
         f"Chunk {number} of X (counted from 0{place}) could not be computed: "
-        f"{type(error).__name__}: {error}. Repair it or leave it out."
+        f"{type(error).__name__}: {reason}. Repair it or leave it out."
     )
     failed.__cause__ = error
     return failed
