@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -88,12 +89,16 @@ def grow_spark(source: Path, n: int, k_max: int) -> dict:
 
 
 def mllib(source: Path, n: int, k_max: int) -> list[dict]:
-    """Fit and judge every k, by us at once and by MLlib one after the other."""
+    """Fit and judge every k, by us at once and by MLlib one after the other.
+
+    `select_k` asks more than MLlib does: fits beyond these k, degrees of freedom, the judge's
+    evidence. `compare` is asked the same: fits and a silhouette for every k.
+    """
     from pyspark.ml.clustering import KMeans
     from pyspark.ml.evaluation import ClusteringEvaluator
     from pyspark.ml.feature import VectorAssembler
 
-    from edfkmeans import select_k
+    from edfkmeans import compare, select_k
 
     rows = []
     with spark_cluster() as session:
@@ -103,46 +108,40 @@ def mllib(source: Path, n: int, k_max: int) -> list[dict]:
         select_k(first, 3, random_state=0)  # load kernels
         KMeans(k=2, seed=0, maxIter=1).fit(assembled.transform(first))
 
-        def ours():
-            start, busy = time.perf_counter(), _processor_seconds()
-            found = select_k(frame, k_max, random_state=0)
-            return found, time.perf_counter() - start, _processor_seconds() - busy
+        def timed(ask, *asked):
+            start = time.perf_counter()
+            found = ask(frame, *asked, random_state=0)
+            return found, time.perf_counter() - start
 
-        found, before, busy_before = ours()
+        found, before = timed(select_k, k_max)
+        same, seconds_same = timed(partial(compare, k_max=k_max + 1), ["silhouette"])
         vectors = assembled.transform(frame).select("features")
         for k in range(2, k_max + 2):
-            start, busy = time.perf_counter(), _processor_seconds()
+            start = time.perf_counter()
             model = KMeans(k=k, seed=0).fit(vectors)
             silhouette = ClusteringEvaluator().evaluate(model.transform(vectors))
-            seconds, busy = time.perf_counter() - start, _processor_seconds() - busy
+            seconds = time.perf_counter() - start
             rows.append(
                 {
                     "n": n,
                     "k": k,
                     "seconds_mllib": seconds,
-                    "processor_seconds_mllib": busy,
                     "silhouette_mllib": silhouette,
                     "inertia_edfkmeans": found.path.inertia[k - 1],
                     "recomputed_edfkmeans": inertia_of(source, found.path.centers(k)),
+                    "inertia_compare": same.path.inertia[k - 1],
                     "inertia_mllib": model.summary.trainingCost,
                     "recomputed_mllib": inertia_of(source, np.array(model.clusterCenters())),
                 }
             )
             print(k, f"{seconds:.1f} s, ours {before:.1f} s for all", file=sys.stderr)
-        _, after, busy_after = ours()
+        _, after = timed(select_k, k_max)
     for row in rows:
-        for what in ("seconds_mllib", "processor_seconds_mllib"):
-            row[f"{what}_these_k"] = sum(each[what] for each in rows)
+        row["seconds_mllib_these_k"] = sum(each["seconds_mllib"] for each in rows)
         row["seconds_edfkmeans_before"] = before
         row["seconds_edfkmeans_after"] = after
-        row["processor_seconds_edfkmeans_before"] = busy_before
-        row["processor_seconds_edfkmeans_after"] = busy_after
+        row["seconds_compare"] = seconds_same
     return rows
-
-
-def _processor_seconds() -> float:
-    """Time that this process and all below it have computed, whoever else is on the machine."""
-    return time.process_time() + of_children()[1]
 
 
 def inertia_of(source: Path, centers) -> float:
