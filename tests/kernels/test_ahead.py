@@ -1,11 +1,16 @@
 """Kernels that a second process compiles."""
 
+import contextlib
+import gc
 import os
 import subprocess
 import sys
 
+import numba
 import pytest
 import sklearn.datasets
+from numba.core import event
+from numba.core.errors import TypingError
 from numba.core.sigutils import normalize_signature
 
 from edfkmeans import select_k
@@ -99,3 +104,27 @@ def test_a_call_finds_what_another_process_has_compiled(tmp_path):
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True
         )
         assert done.stdout.split() == said.split(), done.stderr
+
+
+@pytest.mark.parametrize("looks", [True, False])
+@pytest.mark.parametrize("function", [lambda x: x + 1, lambda x: x.no_such_name])
+def test_compiling_looks_for_no_garbage_and_leaves_that_as_it_was(function, looks):
+    within = []
+
+    class Watch(event.Listener):
+        def on_start(self, event):
+            within.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    before = gc.isenabled()
+    (gc.enable if looks else gc.disable)()
+    try:
+        with event.install_listener("numba:compile", Watch()), contextlib.suppress(TypingError):
+            numba.njit(function)(1)
+        after = gc.isenabled()
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert within == [False]
+    assert after == looks

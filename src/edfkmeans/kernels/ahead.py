@@ -5,6 +5,7 @@ fits wait for their kernels, another process compiles those of judging and leave
 where they are found. Later processes find them all.
 """
 
+import gc
 import multiprocessing
 import os
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from numba.core import event
 from numba.core.sigutils import normalize_signature
 
 from edfkmeans.kernels.apart import lie_apart
@@ -44,6 +46,33 @@ JUDGING: tuple[tuple[Any, str], ...] = (
 )
 
 _called = threading.Lock()
+
+
+class _GarbageLeft(event.Listener):
+    """Looks for no garbage while a kernel is compiled: a sixteenth of the time goes into it.
+
+    Numba compiles one kernel at a time, and a part of one within it.
+    """
+
+    def __init__(self) -> None:
+        self._within = 0
+        self._looks = False
+
+    def on_start(self, event: Any) -> None:
+        """Look for no more."""
+        if not self._within:
+            self._looks = gc.isenabled()
+            gc.disable()
+        self._within += 1
+
+    def on_end(self, event: Any) -> None:
+        """Look again, if that was so before."""
+        self._within -= 1
+        if not self._within and self._looks:
+            gc.enable()
+
+
+event.register("numba:compile", _GarbageLeft())  # type: ignore[no-untyped-call]
 
 
 def call_help() -> None:
