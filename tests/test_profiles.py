@@ -104,6 +104,17 @@ def test_rules_of_overlapping_clusters_are_as_right_as_they_say():
         assert (rows & inside).sum() / inside.sum() == pytest.approx(each.rule.coverage)
 
 
+def test_rules_that_name_mostly_others_are_none():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    by_chance = {k: rng.choice(k, 600) for k in range(2, 8)}  # no rule can tell these
+    path = KMeansPath.from_labels(X, by_chance)
+    found = describe(select_k(X, path=path, method="naive"), X, k=6)
+    for each in found.clusters:
+        assert each.rule is None or each.rule.precision >= 0.5
+    assert any(each.rule is None for each in found.clusters)
+
+
 def test_rules_and_means_are_in_the_units_to_show(found):
     selection, frame = found
     profiles = describe(selection, frame, restore=lambda rows: np.exp(np.asarray(rows)))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import AgglomerativeClustering, BisectingKMeans
 from sklearn.metrics import silhouette_score
 
 import naive
@@ -418,6 +419,30 @@ def test_remarks_do_not_hide_that_another_k_is_rated_higher():
     assert found.advice[0].startswith("Read the remarks")
     assert "Look at" not in found.advice[0]
     assert found.with_k(6).advice[0].endswith(f"Look at k = {found.k} too, rated higher.")
+    unsure = pd.DataFrame({"agreement": 0.1, "near": 0.4}, index=range(1, 7))
+    unsure.loc[found.k, "agreement"] = 0.9
+    assert "this one is not sure" in replace(found, confidence=unsure).advice[0]
+
+
+def test_where_another_k_is_asked_for_the_answer_is_no_runner_up(wine):
+    found = select_k(wine, 8, random_state=0)
+    other = found.with_k(8)
+    assert other.candidates[0].k == found.k
+    assert f". The answer was k = {found.k}: " in other.to_dict()["summary"]
+    aside = replace(found, candidates=other.candidates, chosen=8, k=8)
+    assert f". Runner-up k = {found.k}: " in aside.to_dict()["summary"]
+
+
+def test_of_other_clusterings_the_judge_has_seen_none(wine):
+    words = "it has not been tried on"
+    for clusterer, told in ((AgglomerativeClustering(), True), (BisectingKMeans(), False)):
+        found = select_k(wine, 4, clusterer=clusterer, random_state=0)
+        assert any(words in remark for remark in found.remarks) == told
+    assert not any(words in remark for remark in select_k(wine, 4, random_state=0).remarks)
+
+
+def test_methods_that_do_not_say_how_sure_they_are_are_told(wine):
+    assert "'paper' does not tell how sure" in select_k(wine, 4, method="paper").advice[0]
 
 
 def test_columns_have_their_names(wine):

@@ -5,9 +5,10 @@ from typing import cast
 import numpy as np
 
 from edfkmeans import _html
+from edfkmeans._choices import FITS
 from edfkmeans.choosing.resampling import N_RESAMPLES
 from edfkmeans.rows.labels import size_text
-from edfkmeans.selection import Selection
+from edfkmeans.selection import AMBIGUOUS, Selection
 
 # Remarks where the answer is 1: silhouettes this far above the reference, and a BIC this much lower
 # for every row, speak loudly against it.
@@ -57,7 +58,8 @@ def summary(found: Selection) -> str:
         said += f" ({found.reasons[found.k]})"
     if found.candidates:
         runner_up = found.candidates[0]
-        said += f". Runner-up k = {runner_up.k}: {runner_up.reason}"
+        what = "The answer was" if runner_up.k == found.chosen else "Runner-up"
+        said += f". {what} k = {runner_up.k}: {runner_up.reason}"
     return said + "."
 
 
@@ -71,20 +73,9 @@ def sureness(found: Selection) -> str | None:
 
 def advice(found: Selection) -> tuple[str, str, str]:
     """Say what to do next, in three sentences: about the k, the clusters, and the rows."""
-    others = [k for k in found.as_good if k != found.k]
+    first = _on_the_k(found)
     if set(remarks(found)) - {_NO_CLUSTERS}:
-        first = "Read the remarks first: what they name can change the answer."
-        if others and found.k not in found.as_good:  # a k of one's own
-            first += f" {_look_at(found, others)}"
-    elif others:
-        first = _look_at(found, others)
-    elif sureness(found) in (None, "very likely", "likely"):
-        first = "No other number of clusters is rated as high: go on with this one."
-    else:
-        first = (
-            "No other number of clusters is rated as high, but this one is not sure: see "
-            "whether its clusters mean something to you."
-        )
+        first = f"Read the remarks first: what they name can change the answer. {first}"
     if found.k == 1:
         return (
             first,
@@ -96,8 +87,26 @@ def advice(found: Selection) -> tuple[str, str, str]:
         first,
         "Look at the means of the clusters and give each a name: one that cannot be named is "
         "hardly worth keeping.",
-        "Before you act on single rows, set aside those of high ambiguity, which sit between "
-        "clusters.",
+        f"Before you act on single rows, set aside those of an ambiguity above {AMBIGUOUS}, which "
+        "sit between clusters.",
+    )
+
+
+def _on_the_k(found: Selection) -> str:
+    """Say whether to go on with this k."""
+    others = [k for k in found.as_good if k != found.k]
+    if others:
+        return _look_at(found, others)
+    if found.confidence is None:
+        return (
+            f"Method {found.method!r} does not tell how sure it is: see whether the clusters mean "
+            "something to you, and what other k make of them."
+        )
+    if sureness(found) in ("very likely", "likely"):
+        return "No other number of clusters is rated as high: go on with this one."
+    return (
+        "No other number of clusters is rated as high, but this one is not sure: see whether its "
+        "clusters mean something to you."
     )
 
 
@@ -111,6 +120,7 @@ def remarks(found: Selection) -> tuple[str, ...]:
     """Say what to be wary of in this answer; empty when nothing stands out."""
     said = [
         *_on_the_choice(found),
+        *_on_the_clusterer(found),
         *_on_failures(found),
         *_on_single_rows(found),
         *_on_weights(found),
@@ -158,6 +168,18 @@ def _on_the_choice(found: Selection) -> list[str]:
             )
         )
     return said
+
+
+def _on_the_clusterer(found: Selection) -> list[str]:
+    """Say of clusterings that are not those of k-means that the judge has seen none."""
+    fits = found.path.fits
+    if found.confidence is None or fits in FITS or fits.endswith("KMeans"):
+        return []
+    whose = "these" if fits == "given" else f"those of {fits}"
+    return [
+        "What is told of how sure this is was learned from k-means clusterings; it has not been "
+        f"tried on {whose}."
+    ]
 
 
 def _on_failures(found: Selection) -> list[str]:

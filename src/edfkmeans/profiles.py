@@ -26,8 +26,9 @@ Mask = npt.NDArray[np.bool_]
 SLIGHTLY_HIGH, HIGH, VERY_HIGH = 0.2, 0.5, 1.5
 # Columns in a description, and columns that rules are made of: the ones that tell most.
 _NAMED, _IN_RULES = 3, 8
-# Conditions in a rule, and what each further one must add to be worth reading.
-_CONDITIONS, _WORTH = 3, 0.01
+# Conditions in a rule, and what each further one must add to be worth reading; a rule is none if
+# fewer than half of the rows that it names are in the cluster.
+_CONDITIONS, _WORTH, _PRECISE = 3, 0.01, 0.5
 # Means this small beside the largest mean of their column are rounding errors.
 _ROUNDING = 1e-12
 # Rows of a cluster and of all others that a rule is looked for in; it is measured on all rows.
@@ -137,7 +138,8 @@ def describe(
     and 1, in the units shown, the part of ones is told: "97 % member". Of clusters with the same
     words it is said in which column they differ most. A rule of at most three conditions comes from
     a shallow decision tree that tells the cluster from the other rows; its precision and coverage
-    are counted over all rows.
+    are counted over all rows. Where fewer than half of the rows that it names would be in the
+    cluster, there is none.
 
     Parameters
     ----------
@@ -343,7 +345,8 @@ def _rule(
         if limits and named.any():
             hits = int((named & inside).sum())
             f1 = 2 * hits / (int(named.sum()) + int(inside.sum()))
-            if hits and (best is None or f1 - _WORTH * len(limits) > best[0]):
+            precise = hits >= _PRECISE * int(named.sum())
+            if precise and (best is None or f1 - _WORTH * len(limits) > best[0]):
                 best = (f1 - _WORTH * len(limits), limits, named)
         if nodes.children_left[node] < 0:
             continue

@@ -14,6 +14,7 @@ from conftest import blobs, opened
 from edfkmeans import KMeansPath, fit_path, select_k
 from edfkmeans.profiles import describe
 from edfkmeans.report import write_report
+from edfkmeans.report.page import _options_whole
 from edfkmeans.soundness import assess_several, worth_a_look
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -117,6 +118,27 @@ def test_it_tells_how_sure_and_why(tmp_path, wine):
     assert f"k = 1 to {result.path.k_max + 1}" in text
     data = data_of(tmp_path / "r.html")
     assert len(data["sizes"]) == len(data["centers"]) == 8  # no more than were asked for
+
+
+def test_options_are_not_torn_and_one_cluster_has_no_differences(browser, tmp_path, wine):
+    said = _options_whole("<b> --log x--y")
+    assert str(said) == "&lt;b&gt; <code>--log</code> x--y"
+    found = select_k(wine, 6, random_state=0)
+    found.to_html(tmp_path / "r.html", wine)
+    page = opened(browser, tmp_path / "r.html")
+    assert page.locator("#differ").is_visible()
+    page.locator("#k").select_option("1")
+    assert not page.locator("#differ").is_visible()
+    assert page.trouble == []
+
+
+def test_clusters_that_do_not_hold_are_told_among_what_to_do(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    found = select_k(X, 8, random_state=0).with_k(7, X)
+    sound = assess_several(found, X, [7], random_state=0)
+    assert sound[7].unsound
+    found.to_html(tmp_path / "r.html", X, soundness=sound)
+    assert "not hold when rows are drawn again: do not build on" in told(tmp_path / "r.html")
 
 
 @pytest.mark.parametrize("method", ["combined", "paper"])

@@ -99,6 +99,9 @@ def test_scales_are_compared_and_few_columns_have_all(wine):
     image = normal(d=30)
     image[:, :3] *= 1e-4
     assert findings_of(image) == ()
+    body = normal(d=4) * [5.0, 2.0, 14.0, 800.0]  # millimetres and grams
+    (found,) = findings_of(body)
+    assert (found.kind, found.columns) == ("scales", (3,))
 
 
 def test_words_name_columns_rows_and_what_to_do():

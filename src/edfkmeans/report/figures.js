@@ -49,7 +49,7 @@ const figures = (() => {
     high ??= Math.max(...finite);
     const span = high - low || 1;
     const x = (i) => 70 + (470 * i) / Math.max(1, values.length - 1);
-    const y = (v) => 25 + (235 * (high - v)) / span;
+    const y = (v) => 32 + (228 * (high - v)) / span;
     svg.replaceChildren();
     for (let i = 0; i <= 4; i++) {
       const v = low + (span * i) / 4;

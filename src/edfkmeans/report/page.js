@@ -76,6 +76,8 @@
     tip.classList.toggle("left", x > 280);
   }
 
+  // All is 100 %, and nearly all is not.
+  const percent = (part) => (part < 1 && part >= 0.995 ? "over 99 %" : `${Math.round(100 * part)} %`);
   // What each cluster is like, a rule for it, and whether it holds.
   function drawClusters() {
     const list = $("clusters");
@@ -87,10 +89,11 @@
       head.append(` Cluster ${c}: ${size.toLocaleString("en")} ${size === 1 ? "row" : "rows"}`);
       if (words) put(card, "p", `${words[c][0].toUpperCase()}${words[c].slice(1)}.`, "like");
       if (!closely || k === 1) return;
-      if (closely.rules[c]) {
+      if (!closely.rules[c]) put(card, "p", "No short rule tells it from the others.");
+      else {
         const [text, precision, coverage] = closely.rules[c], rule = put(card, "p", "Rule: ");
         put(rule, "code", text);
-        rule.append(`. ${Math.round(100 * precision)} % of the rows it names are in the cluster; it names ${Math.round(100 * coverage)} % of the cluster.`);
+        rule.append(`. ${percent(precision)} of the rows it names are in the cluster; it names ${percent(coverage)} of the cluster.`);
       }
       const sound = put(card, "p", closely.sound[c]), between = closely.between[c];
       if (closely.unsound.includes(c)) sound.className = "unsound";
@@ -223,6 +226,7 @@
     drawCurve();
     drawScatter();
     drawClusters();
+    $("differ").hidden = k === 1;
     drawProfiles();
     drawSpreads();
     if (last > 1) drawFlow();

@@ -1,6 +1,7 @@
 """The page of a report: what it shows, and `write_report`, which writes it."""
 
 import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
@@ -19,6 +20,8 @@ from edfkmeans.report.content import MEASURES, content
 from edfkmeans.selection import AMBIGUOUS, Selection
 from edfkmeans.soundness import Soundness, assess_several, worth_a_look
 
+# An option of the command, such as --log.
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # Rows in the list of ambiguous ones.
 SHOWN_AMBIGUOUS = 20
 
@@ -118,6 +121,8 @@ def write_report(
         data=content(selection, values, names, ids, restore, soundness, dates),
         soundness=soundness,
         ambiguous=None if np.isnan(selection.ambiguity).any() else _ambiguous(selection, ids),
+        ambiguous_from=AMBIGUOUS,
+        unsound=soundness[selection.k].unsound if selection.k in soundness else (),
         id_name=str(getattr(ids, "name", None) or "row"),
         shown=_shown,
         notes=list(dict.fromkeys((*notes, *selection.path.notes))),
@@ -149,6 +154,7 @@ def rendered(name: str, **details: Any) -> str:
     jinja2 = templates()
     here = files("edfkmeans.report")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["options"] = _options_whole
     template = environment.from_string((here / f"{name}.html").read_text(encoding="utf-8"))
     scripts = ("figures.js", f"{name}.js")
     text: str = template.render(
@@ -159,6 +165,12 @@ def rendered(name: str, **details: Any) -> str:
         **details,
     )
     return text
+
+
+def _options_whole(words: str) -> Any:
+    """Mark options of the command in a sentence, so that no line ends within one."""
+    markup = templates().utils.markupsafe
+    return markup.Markup(_OPTION.sub(r"<code>\g<0></code>", str(markup.escape(words))))
 
 
 def _sure(selection: Selection) -> list[tuple[int, float, float, str]]:

@@ -22,7 +22,7 @@ Kind = Literal[
 # Columns that are looked at, and those among which copies are looked for: the first ones.
 _WIDE, _COMPARED = 1000, 300
 # Standard deviations that differ by so much, with a few columns that have nearly all the variance.
-_APART, _NEARLY_ALL = 1000.0, 0.99
+_APART, _NEARLY_ALL = 100.0, 0.99
 # Correlations: of copies, and of columns that say nearly the same. Where so many of the columns do,
 # that is how the table is made (a spectrum, a picture), and no matter.
 _COPY, _NEAR, _USUAL = 1 - 1e-9, 0.98, 0.5
