@@ -80,6 +80,29 @@ def test_dates_and_text(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "column",
+    [
+        pd.date_range("2024-01-01", periods=40),
+        pd.date_range("2024-01-01", periods=40, tz="UTC").astype(object),
+        pd.to_timedelta(np.arange(40), "s"),
+        [b"1"] * 40,
+        np.arange(40) + 1j,
+    ],
+)
+def test_numbers_stay_numbers(column):
+    X, _ = blobs(2, n=20)
+    model = Model.of(select_k(X, 4, random_state=0), list("abc"))
+    with pytest.raises(ValueError, match=r"The column 'a' holds .*, and held numbers before"):
+        model.assign(pd.DataFrame(X, columns=list("abc")).assign(a=column))
+
+
+def of_column(content, **changes):
+    """The content of a model with something else in its first column."""
+    first, *others = content["columns"]
+    return {**content, "columns": [{**first, **changes}, *others]}
+
+
+@pytest.mark.parametrize(
     "change, message",
     [
         (lambda content: "{", "is not a model"),
@@ -89,6 +112,12 @@ def test_dates_and_text(tmp_path):
         (lambda content: {k: v for k, v in content.items() if k != "sizes"}, "not whole: 'sizes'"),
         (lambda content: {**content, "inputs": [{"name": "a", "kind": "code", "values": []}]},
          "a kind that is not known"),
+        (lambda content: of_column(content, spread=0.0), "not whole: a spread is not above 0"),
+        (lambda content: of_column(content, spread=-1.0), "not whole: a spread is not above 0"),
+        (lambda content: of_column(content, log=float("inf")), "not whole: a size, a logarithm"),
+        (lambda content: of_column(content, name="z"), "columns and inputs have different names"),
+        (lambda content: {**content, "sizes": [30, 30, -30]}, "not whole: a size, a logarithm"),
+        (lambda content: {**content, "inputs": [], "columns": []}, "not whole: it has no columns"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_models(found, change, message, tmp_path):

@@ -138,9 +138,10 @@ class EDFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         squares = map_rows(X, _squares, self.cluster_centers_, self.metric, dtype=np.float64)
         if sample_weight is None:
             return -float(np.asarray(squares.sum() if hasattr(squares, "sum") else squares).sum())
+        squares = np.asarray(squares)
         weights = check_weights(sample_weight, len(squares))
         Weighing.of(Tally.of(weights))  # refuses what `fit` refuses
-        return -float(weights @ np.asarray(squares))
+        return -float(weights @ squares)
 
     def _check(self, X: Any, reset: bool = False) -> None:
         """Make sure that X is a matrix of numbers with the columns of `fit`."""

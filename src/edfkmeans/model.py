@@ -266,6 +266,8 @@ class Model:
 
     @classmethod
     def _of_content(cls, content: dict[str, Any]) -> "Model":
+        if not content["inputs"]:
+            raise ValueError("it has no columns")
         inputs = tuple(
             Input(str(each["name"]), each["kind"], tuple(map(str, each["values"])))
             for each in content["inputs"]
@@ -286,8 +288,15 @@ class Model:
         model = cls(inputs, fill, Scaling(shift, offset, spread), centers, sizes, metric)
         if centers.shape != (len(sizes), len(model.columns)) or len(fill) != len(model.columns):
             raise ValueError("centres and columns do not match")
+        if [each["name"] for each in content["columns"]] != model.columns:
+            raise ValueError("columns and inputs have different names")
+        refuse_same_names([each.name for each in inputs], "it")
         if not (np.isfinite(centers).all() and np.isfinite([offset, spread]).all()):
             raise ValueError("a number is missing")
+        if np.isinf([fill, shift]).any() or not (np.isfinite(sizes) & (sizes >= 0)).all():
+            raise ValueError("a size, a logarithm or what gaps are filled by is no such number")
+        if (spread < np.finfo(float).tiny).any():
+            raise ValueError("a spread is not above 0")
         return model
 
 

@@ -411,3 +411,10 @@ def test_numbers_do_not_depend_on_threads(wine):
         except NotApplicable:
             continue
         assert one.values.tobytes() == two.values.tobytes(), criterion.name
+
+
+def test_masked_labels_are_refused(wine):
+    labels = np.ma.array(np.arange(len(wine)) % 2, mask=np.arange(len(wine)) < 3)
+    for asked in (score, silhouettes):
+        with pytest.raises(ValueError, match="labels has 3 labels masked"):
+            asked(wine, labels)

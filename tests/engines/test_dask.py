@@ -481,3 +481,13 @@ def test_scaling_passes_over_empty_chunks(wine):
     empty = da.from_array(wine[:0], chunks=(1, 13))
     whole = da.concatenate([empty, in_chunks(wine, 3), empty])
     np.testing.assert_allclose(scaled(whole).offset, wine.mean(axis=0), atol=1e-12)
+
+
+def test_weights_score_rows_of_chunks_that_are_not_counted():
+    frame = pd.DataFrame(blobs(3, n=20)[0], columns=list("abc")).assign(w=np.arange(60) % 3 + 1)
+    model = EDFKMeans(4, random_state=0).fit(frame[["a", "b", "c"]], sample_weight=frame["w"])
+    lazy = dd.from_pandas(frame, npartitions=4)
+    given = lazy[["a", "b", "c"]]
+    whole = model.score(frame[["a", "b", "c"]], sample_weight=frame["w"])
+    assert model.score(given, sample_weight=lazy["w"]) == pytest.approx(whole)
+    assert model.score(given, sample_weight=frame["w"].to_numpy()) == pytest.approx(whole)

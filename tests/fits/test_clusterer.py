@@ -45,7 +45,10 @@ class Moody(ClusterMixin, BaseEstimator):
             labels[labels == self.n_clusters - 1] = 0 if self.how == "fewer" else -1
         if self.how == "writes":
             X[:] = 0
-        return labels.astype(float) if self.how == "floats" else labels
+        if self.how == "masked" and self.n_clusters in self.bad:
+            return np.ma.array(labels, mask=np.arange(len(labels)) == 0)
+        kinds = {"floats": float, "objects": object}
+        return labels.astype(kinds.get(self.how, int))
 
 
 def clusterers():
@@ -103,9 +106,12 @@ def test_same_seed_same_fits_whatever_the_threads(wine, steps):
         ("fewer", "it made 2 clusters"),
         ("noise", "12 rows were left out as noise"),
         ("floats", "12 rows were left out as noise"),
+        ("objects", "12 rows were left out as noise"),
+        ("masked", "ValueError: what it returns as labels has 1 labels masked. Leave such rows "
+         "out, or give them the label -1"),
         ("panic", "Panic: left == right"),
     ],
-)
+)  # fmt: skip
 def test_single_failures_are_told_and_skipped(how, why, tmp_path):
     X, _ = blobs(3, n=12)
     with pytest.warns(UserWarning, match=r"Moody failed for k = 3, 5, left out") as told:

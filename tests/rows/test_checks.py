@@ -200,3 +200,8 @@ def test_plain_numbers_are_what_scikit_learn_makes_of_them(kind, order):
         assert found.dtype == expected.dtype
         assert found.flags.c_contiguous
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_single_column_is_told_to_be_no_matrix():
+    with pytest.raises(ValueError, match="2-dimensional"):
+        check_numeric(pd.Series([1.0, 2.0, 3.0]))

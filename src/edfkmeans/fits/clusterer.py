@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -114,15 +115,16 @@ class Clusterer:
             ]
             drawn = stream(seed, Purpose.CLUSTERER, k).integers(2**31 - 1)
             model.set_params(**dict.fromkeys(unseeded, int(drawn)))
-            given = np.asarray(_labels_of(model, self.raw.copy()))  # some write into their rows
+            given = _labels_of(model, self.raw.copy())  # some write into their rows
             labels = encode_labels(given, len(self.raw), "what it returns as labels")
+            noise = sum(isinstance(each, Real) and each < 0 for each in np.asarray(given).tolist())
             count = int(labels.max()) + 1
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         except BaseException as error:  # whatever it is, a panic too: the other k may do
             return None, _told(error)
-        if given.dtype.kind in "if" and given.min() < 0:
-            return None, f"{int((given < 0).sum())} rows were left out as noise"
+        if noise:
+            return None, f"{noise} rows were left out as noise"
         return (labels, "") if count == k else (None, f"it made {count} clusters")
 
     def _tell(self, failed: Failures, k_last: int) -> None:

@@ -91,7 +91,8 @@ def _is_plain_frame(X: Any) -> bool:
 
 def _is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix of scipy, or a data frame with sparse columns only."""
-    kinds = {type(dtype).__name__ for dtype in getattr(X, "dtypes", ())}
+    dtypes = X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
+    kinds = {type(dtype).__name__ for dtype in dtypes}
     scipys = any(each.__module__.startswith("scipy.sparse") for each in type(X).__mro__)
     return scipys or kinds == {"SparseDtype"}
 

@@ -15,6 +15,13 @@ _FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m
 _STROKES = ("%m/%d/%Y", "%d/%m/%Y"), ("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M")
 # Dates as numbers, such as 20240131, lie between these.
 _FIRST, _LAST = 19_000_101, 21_001_231
+# What pandas takes for numbers without a word.
+_NO_NUMBERS = {
+    **dict.fromkeys(("datetime64", "datetime", "date"), "dates"),
+    **dict.fromkeys(("timedelta64", "timedelta", "period"), "durations"),
+    "bytes": "bytes",
+    "complex": "complex numbers",
+}
 _EPOCH = pd.Timestamp("1970-01-01")
 
 
@@ -57,6 +64,12 @@ class Input:
                     "them as 2024-01-31."
                 )
             return days[:, None]
+        other = _NO_NUMBERS.get(pd.api.types.infer_dtype(column, skipna=True))
+        if other is not None:
+            raise ValueError(
+                f"The column {self.name!r} holds {other}, and held numbers before. Give numbers as "
+                "they were then."
+            )
         try:
             numbers = pd.to_numeric(column)
             return np.asarray(numbers.to_numpy(np.float64, na_value=np.nan)[:, None])

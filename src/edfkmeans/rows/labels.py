@@ -57,6 +57,11 @@ def _array_of(labels: Any, name: str) -> Any:
         raise TypeError(
             f"{name} is an estimator, {labels!r}. Give what its fit_predict(X) returns."
         )
+    if np.ma.is_masked(labels):
+        masked = int(np.ma.getmaskarray(labels).sum())
+        raise ValueError(
+            f"{name} has {masked} labels masked. Leave such rows out, or give them the label -1."
+        )
     return np.asarray(labels)
 
 
