@@ -1,16 +1,27 @@
 """Files that are written whole or not at all, and over no one else's."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+
+# What bears a name and is no file.
+_KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a named pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
 
 
 @contextmanager
 def atomic_write(file: str | Path) -> Iterator[Path]:
     """Give a temporary file to write to, which takes the place of `file` if all goes well."""
+    check_file(Path(file))
     part = temporary(Path(file))
     try:
         yield part
@@ -27,19 +38,36 @@ def temporary(file: Path) -> Path:
         )
     handle, name = tempfile.mkstemp(suffix=file.suffix, prefix=f".{file.stem}-", dir=file.parent)
     os.close(handle)
-    # As any new file, not as a temporary one that only its owner may read.
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
     return Path(name)
+
+
+def check_file(file: Path) -> None:
+    """Refuse a name that something else than a file has, such as a folder, a pipe or a device."""
+    if not os.path.exists(file):  # or a link to nothing
+        return
+    mode = file.stat().st_mode
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_one, name in _KINDS.items() if is_one(mode)), "no regular file")
+        raise ValueError(f"{file} is {kind}. Name a file that is not there yet.")
+    for number, name in enumerate(("input", "output", "error")):
+        with suppress(OSError):  # closed
+            if os.path.samestat(file.stat(), os.fstat(number)):
+                raise ValueError(
+                    f"{file} is open as standard {name}. Name a file that is not there yet."
+                )
 
 
 def place(part: Path, file: Path, *, overwrite: bool) -> Path:
     """Give a finished file or folder its name; returns the name that it got.
 
     Without `overwrite`, whatever has come to bear that name in the meantime is left alone, be it a
-    link to nothing, and the next free one is taken: ``labels-2.csv`` for ``labels.csv``.
+    link to nothing, and the next free one is taken: ``labels-2.csv`` for ``labels.csv``. What is
+    overwritten hands on who may read and write it.
     """
+    former = file if overwrite and os.path.exists(file) else None
+    if former is not None:
+        check_file(former)
+    _set_mode(part, former)
     if overwrite:
         if part.is_dir() and os.path.lexists(file) and not file.is_dir():
             file.unlink()  # a folder does not take the place of a file
@@ -50,6 +78,17 @@ def place(part: Path, file: Path, *, overwrite: bool) -> Path:
         if not os.path.lexists(free) and _moved(part, free):
             return free
     raise AssertionError  # numbers do not end
+
+
+def _set_mode(part: Path, former: Path | None) -> None:
+    """Let those read and write who might before, or else any new file: a temporary one is ours."""
+    if former is not None and os.name == "posix":
+        mode = former.stat().st_mode & 0o777
+        part.chmod(mode | (mode & 0o444) >> 2 if part.is_dir() else mode)
+    elif part.is_file():
+        mask = os.umask(0)
+        os.umask(mask)
+        part.chmod(0o666 & ~mask)
 
 
 def _moved(part: Path, free: Path) -> bool:

@@ -301,3 +301,48 @@ def test_a_read_only_folder_is_refused_before_the_work(table, output, tmp_path, 
     assert done.exit_code == 2, done.output
     assert f"Nothing can be written to the folder {locked}" in done.output.replace("\n", "")
     assert not list(locked.iterdir())
+
+
+@posix_only
+@pytest.mark.parametrize("force", [["--force"], []])
+@pytest.mark.parametrize(
+    "option", ["--labels=o.csv", "--table=o.csv", "--report=o.html", "--json=o.json",
+               "--model=o.json", "--plot=o.svg"],
+)  # fmt: skip
+def test_a_pipe_is_refused_before_the_work(table, option, force, tmp_path, monkeypatch):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    name, file = option.split("=")
+    os.mkfifo(tmp_path / file)
+    monkeypatch.setattr(selection, "select_k", lambda *_, **__: 1 / 0)
+    done = run("select", tmp_path / "t.csv", "--id", "who", name, tmp_path / file, *force)
+    assert done.exit_code == 2, done.output
+    assert "is a named pipe. Name a file that is not there yet." in done.output.replace("\n", " ")
+    drawn = run("simulate", "uniform", "--output", tmp_path / file, *force)
+    assert drawn.exit_code == 2
+    assert (tmp_path / file).is_fifo()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@posix_only
+def test_where_standard_output_goes_is_no_place_for_a_file(table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    command = f"'{sys.executable}' -m edfkmeans select t.csv --id who --json o.json --force >o.json"
+    ran = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, (tmp_path / "o.json").read_text(encoding="utf-8")) == (2, "")
+    assert "o.json is open as standard output." in ran.stderr
+
+
+@posix_only
+def test_force_keeps_who_may_read_a_file(table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    outputs = {"--labels": "l.csv", "--report": "r.html", "--json": "j.json", "--model": "m.json"}
+    options = []
+    for option, name in outputs.items():
+        (tmp_path / name).write_text("old", encoding="utf-8")
+        (tmp_path / name).chmod(0o600)
+        options += [option, tmp_path / name]
+    done = run("select", tmp_path / "t.csv", "--id", "who", *options, "--force", *OPTIONS)
+    assert done.exit_code == 0, done.output
+    for name in outputs.values():
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / name).stat().st_size > 100

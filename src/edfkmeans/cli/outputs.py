@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from edfkmeans._atomic import place, temporary
+from edfkmeans._atomic import check_file, place, temporary
 from edfkmeans._spreadsheets import harmless
 from edfkmeans.cli.columns import cluster_column, label_columns
 from edfkmeans.cli.errors import BadFileError
@@ -161,12 +161,14 @@ class Outputs:
 def check_output(file: Path, force: bool, source: Path | None = None) -> None:
     """Refuse a file that cannot or should not be written."""
     try:
+        check_file(file)
+    except ValueError as error:
+        raise BadFileError(str(error)) from None
+    try:
         temporary(file).unlink()  # the name that it is written under is longer than its own
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise BadFileError(f"{file} is too long a name for a file. Shorten it.") from None
-    if file.is_dir():
-        raise BadFileError(f"{file} is a folder. Name a file that is not there yet.")
     if not file.parent.is_dir():
         raise BadFileError(
             f"There is no folder {file.parent} to write {file.name} to. Make it first."

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from edfkmeans._atomic import atomic_write
+from edfkmeans._atomic import atomic_write, check_file
 from edfkmeans._extras import needs
 from edfkmeans.choosing.resampling import N_RESAMPLES
 from edfkmeans.profiles import check_shown
@@ -88,6 +88,7 @@ def write_report(
     True
     """
     templates()  # to learn before the work that they are missing
+    check_file(Path(file))
     values = None
     if X is not None:
         values, names = check_shown(selection, X, names)
