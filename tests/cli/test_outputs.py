@@ -78,6 +78,43 @@ def test_the_named_index_stays_in_the_table(table, tmp_path):
     assert read(out).index.tolist() == table.who.tolist()
 
 
+@pytest.mark.parametrize("levels", [1, 2])
+def test_no_index_of_a_table_reaches_a_spreadsheet_as_a_formula(table, levels, tmp_path):
+    source, out = tmp_path / "t.parquet", tmp_path / "o.csv"
+    evil = ["=cmd|' /C calc'!A0", *table.who[1:]]
+    names = ["=HYPERLINK(1)", "@x"][:levels]
+    index = pd.MultiIndex.from_arrays([evil] * levels, names=names)
+    if levels == 1:
+        index = pd.Index(evil, name=names[0])
+    table.drop(columns="who").set_index(index).to_parquet(source)
+    assert run("select", source, "--table", out, *OPTIONS).exit_code == 0
+    assert list(read(out).columns) == [*(f"'{name}" for name in names), *"xyz", "cluster"]
+    for level in range(levels):
+        assert read(out).iloc[:, level].tolist() == [f"'{evil[0]}", *evil[1:]]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_our_column_has_another_name_than_the_index(table, ending, tmp_path):
+    source, out = tmp_path / "t.parquet", tmp_path / f"o{ending}"
+    table.rename(columns={"who": "cluster"}).set_index("cluster").to_parquet(source)
+    assert run("select", source, "--table", out, *OPTIONS).exit_code == 0
+    written = read(out).reset_index(drop=ending == ".csv")
+    assert list(written.columns) == ["cluster", *"xyz", "edfkmeans_cluster"]
+    assert written.cluster.tolist() == table.who.tolist()
+
+
+@pytest.mark.parametrize("name", ["self", "func"])
+def test_ids_may_be_called_as_arguments_are(table, name, tmp_path):
+    source, labels, model = (tmp_path / each for each in ("t.csv", "l.csv", "m.json"))
+    table.rename(columns={"who": name}).to_csv(source, index=False)
+    done = run("select", source, "--id", name, "--labels", labels, "--model", model, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    assert read(labels)[name].tolist() == table.who.tolist()
+    done = run("assign", model, source, "--id", name, "--labels", labels, "--force")
+    assert done.exit_code == 0, done.output
+    assert read(labels)[name].tolist() == table.who.tolist()
+
+
 def test_a_table_that_is_streamed_is_not_written_again(table, tmp_path):
     source = tmp_path / "t.parquet"
     table.drop(columns="who").to_parquet(source)

@@ -30,7 +30,7 @@ def label_columns(id_name: Any) -> tuple[str, str]:
 def cluster_column(frame: Any) -> str:
     """Name the column that is added to a table, by a name that is not there yet."""
     name = "cluster"
-    while name in frame.columns:
+    while name in [*frame.columns, *frame.index.names]:
         name = f"edfkmeans_{name}"
     return name
 

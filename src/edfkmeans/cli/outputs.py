@@ -228,23 +228,30 @@ def write_rows(frame: pd.DataFrame, file: Any) -> None:
     if isinstance(file, Path) and file.suffix.lower() != ".csv":
         frame.to_parquet(file, index=False)
         return
-    frame = frame.assign(**{str(frame.columns[0]): frame.iloc[:, 0].map(harmless)})
-    frame.columns = frame.columns.map(harmless)
-    frame.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
+    _harmless(frame).to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
 
 
 def _write_table(file: Path, selection: Selection, prepared: Prepared) -> None:
     assert prepared.table is not None
-    frame = prepared.table.assign(**{cluster_column(prepared.table): selection.labels})
-    named = frame.index.name is not None  # an index without a name only counts the rows
+    frame = prepared.table.copy(deep=False)
+    frame[cluster_column(frame)] = selection.labels
+    named = any(name is not None for name in frame.index.names)  # else it only counts the rows
     if file.suffix.lower() != ".csv":
         frame.to_parquet(file, index=named)
         return
-    for name in frame.columns:
-        if frame[name].dtype.kind not in "biufM":
-            frame[name] = frame[name].map(harmless)
+    if named:
+        frame = frame.reset_index(allow_duplicates=True)
+    _harmless(frame).to_csv(file, index=False, lineterminator="\n")
+
+
+def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep a spreadsheet from running anything in a table."""
+    frame = frame.copy(deep=False)
+    for j, kind in enumerate(frame.dtypes):
+        if kind.kind not in "biufM":
+            frame.isetitem(j, frame.iloc[:, j].map(harmless).array)
     frame.columns = frame.columns.map(harmless)
-    frame.to_csv(file, index=named, lineterminator="\n")
+    return frame
 
 
 @dataclass(frozen=True)
