@@ -387,6 +387,15 @@ def test_rows_elsewhere_that_are_not_there(tmp_path, table, engine):
     assert (text.exit_code, "not numbers: 'who', 'group'" in flat(text)) == (2, True)
 
 
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_rows_elsewhere_that_are_none_are_told_with_their_file(scale, parquet, tmp_path, engine):
+    empty = tmp_path / "empty.parquet"
+    pd.read_parquet(parquet).iloc[:0].to_parquet(empty)
+    result = run("select", empty, "--engine", engine, "--scale", scale, *NUMBERS)
+    assert result.exit_code == 2
+    assert "empty.parquet has 0 rows, but at least 2 are needed." in flat(result)
+
+
 def test_a_scheduler_is_for_dask(table):
     pytest.importorskip("dask.dataframe", reason="needs dask")
     address = ("--scheduler", "tcp://127.0.0.1:9")

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from conftest import blobs
 from edfkmeans.cli import app
+from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.weights import weights_in
 
 
 def run(*arguments):
@@ -92,6 +94,82 @@ def test_weights_that_are_text_or_all_zero(engine, weight, said, table):
     assert "OneHotEncoder" not in told
     assert "dtype" not in told
     assert said in told or (engine == "dask" and "above 0" in told)
+
+
+@pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])
+@pytest.mark.parametrize("weights", [
+    pd.to_timedelta(range(1, 91), "D"), pd.date_range("2024-01-01", periods=90),
+    pd.period_range("2024-01", periods=90, freq="M"),
+])  # fmt: skip
+def test_durations_and_dates_are_no_weights(engine, weights, table):
+    if engine != "memory":
+        pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}[engine])
+    file = table.with_suffix(".parquet")
+    pd.read_csv(table).assign(times=weights).to_parquet(file)
+    done = run("select", file, "--weights", "times", "--engine", engine)
+    assert done.exit_code == 2
+    told = " ".join(done.output.split())
+    if engine == "memory" or weights.dtype.kind != "O":  # Arrow knows periods as numbers
+        assert f"--weights 'times' of {file}" in told.replace("- ", "-")
+        assert "holds values that are no numbers. Weights are numbers, 0 or more" in told
+
+
+def test_categories_are_weights_by_their_values():
+    column = pd.Series(pd.Categorical([2, 1, 2]), name="w")
+    assert weights_in(column, "none", None, "x", []).tolist() == [2, 1, 2]
+    with pytest.raises(BadFileError, match="no numbers"):
+        weights_in(
+            pd.Series(pd.Categorical(pd.to_timedelta([2, 1], "D")), name="w"), "none", None, "x", []
+        )
+
+
+@pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])
+def test_a_column_that_varies_only_where_rows_do_not_count(engine, table, tmp_path):
+    if engine != "memory":
+        pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}[engine])
+    frame = pd.read_csv(table).assign(times=1, flag=7)
+    frame.loc[85:, ["times", "flag"]] = 0, 8
+    frame.to_csv(table, index=False)
+    made = tmp_path / "o.json"
+    options = ("--weights", "times", "--engine", engine, "--json", made, "--k-max", 5)
+    done = run("select", table, *options)
+    assert done.exit_code == 0, done.output
+    found = json.loads(made.read_text(encoding="utf-8"))
+    assert (found["k"], found["offset"][-1], found["spread"][-1]) == (3, 7, 1)
+    assert np.abs(np.array(found["centers"])[:, -1]).max() == 0
+
+
+@pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])
+def test_a_single_row_that_counts_is_told_of(engine, table):
+    if engine != "memory":
+        pytest.importorskip({"arrow": "pyarrow", "dask": "dask.dataframe"}[engine])
+    frame = pd.read_csv(table).assign(times=0)
+    frame.loc[4, "times"] = 3
+    frame.to_csv(table, index=False)
+    for options in ([], ["--scale", "none"]):
+        done = run("select", table, "--weights", "times", "--engine", engine, *options)
+        assert done.exit_code == 2
+        told = " ".join(done.output.split())
+        assert "has 1 row with 'times' above 0, but at least 2 are needed." in told
+    if engine == "memory":
+        frame.loc[4, "age"] = np.nan
+        frame.to_csv(table, index=False)
+        done = run("select", table, "--weights", "times", "--missing", "drop")
+        told = " ".join(done.output.split())
+        assert "has 0 rows with 'times' above 0 and nothing missing" in told
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_dask_takes_weights_of_columns_that_may_have_gaps(gap, table):
+    pytest.importorskip("dask.dataframe", reason="needs dask")
+    frame = pd.read_csv(table).astype({"times": "Int64"})
+    if gap:
+        frame.loc[3, "times"] = pd.NA
+    frame.to_parquet(table.with_suffix(".parquet"))
+    options = ("--weights", "times", "--engine", "dask", "--k-max", 5)
+    done = run("select", table.with_suffix(".parquet"), *options)
+    assert done.exit_code == (2 if gap else 0), done.output
+    assert not gap or "is nan in row 3" in done.output.replace("\n", " ")
 
 
 @pytest.mark.parametrize("engine", ["arrow", "dask"])

@@ -113,7 +113,7 @@ def select(
     how: dict[str, Any] = {"k_max": k_max, "method": method, "rule": rule, "metric": metric}
     how |= {"random_state": seed, "n_jobs": jobs}
     scale = scale or usual_scale(metric)
-    with told():
+    with told(file, weights):
         outputs.check(Path(file))
         check_named_once(weights, columns, drop, id_column)
         engine, streamed = (engine, "") if engine else engine_for(file)
@@ -242,7 +242,7 @@ def compare(
     if truth is not None and truth in (id_column, weights):
         other = "--id" if truth == id_column else "--weights"
         stop(f"--truth {truth!r} is the {other} column too. Name another one.")
-    with told():
+    with told(file, weights):
         outputs.check(Path(file))
         check_named_once(weights, columns, drop, id_column)
         prepared, grouping = read_table(

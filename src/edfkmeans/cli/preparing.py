@@ -13,7 +13,7 @@ from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
 from edfkmeans.cli.remedies import remedies
 from edfkmeans.cli.row_names import row_name, row_names
-from edfkmeans.cli.weights import weights_in
+from edfkmeans.cli.weights import check_enough, weights_in
 from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.inputs import Input
@@ -118,7 +118,11 @@ def prepare(
     ids = ids.loc[kept].reset_index(drop=True)
     numbers = np.array(values.to_numpy(np.float64), order="C")  # ours, to be scaled in place
     del made, values
-    if (numbers == numbers[0]).all():
+    if weights is not None and weighed is not None:
+        weighed = weighed[kept]
+        check_enough(weighed, str(weights.name), missing, source)
+    low, high = _ends(numbers, weighed)
+    if (low == high).all():
         raise BadFileError(
             f"In {source} every column holds a single value: there is nothing to cluster. Check "
             "that the file holds what you meant to cluster."
@@ -128,8 +132,6 @@ def prepare(
     may_log = np.isnan(shift) & (numbers.min(axis=0) >= 0)
     findings = findings_of(numbers, names, lambda column: bool(may_log[column]))
     findings = tuple(_to_tell(findings, scale, [names.index(name) for name in dated]))
-    if weighed is not None:
-        weighed = weighed[kept]
     offset, spread = _scale(numbers, scale, weighed)
     told.append(f"Columns {_SCALED[scale]} (--scale {scale}).")
     return Prepared(
@@ -217,15 +219,26 @@ def _shifts(
     return shift
 
 
+def _ends(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value of every column, of the rows that count."""
+    count = values if weights is None else values[weights > 0]
+    return count.min(axis=0), count.max(axis=0)
+
+
 def _scale(values: Floats, scale: Scale, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Scale columns in place; returns their offset and spread; a constant one has spread 1."""
+    """Scale columns in place; returns their offset and spread; a constant one has spread 1.
+
+    Constant is what does not vary in the rows that count: the others may be anywhere.
+    """
     d = values.shape[1]
     if scale == "none":
         return np.zeros(d), np.ones(d)
-    low, high, first = values.min(axis=0), values.max(axis=0), values[0].copy()
+    low, high = _ends(values, weights)
+    same = low == high
+    constant = values[:, same] - low[same]
     # A power of two costs no digits; squares of very large or small numbers would leave the range
     # of a float.
-    unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
+    unit = np.ldexp(1.0, np.frexp(np.maximum(-values.min(axis=0), values.max(axis=0)))[1] - 1)
     values /= unit
     offset, spread = values.mean(axis=0), values.std(axis=0)
     if weights is not None:
@@ -234,9 +247,8 @@ def _scale(values: Floats, scale: Scale, weights: Floats | None) -> tuple[Floats
     if scale == "robust":
         lower, offset, upper = np.percentile(values, [25, 50, 75], axis=0)
         spread = np.where(upper > lower, upper - lower, spread)
-    same = low == high
     spread[same] = 1.0
     values -= offset
     values /= spread
-    values[:, same] = 0.0
-    return np.where(same, first, offset * unit), np.where(same, 1.0, spread * unit)
+    values[:, same] = constant
+    return np.where(same, low, offset * unit), np.where(same, 1.0, spread * unit)

@@ -20,6 +20,7 @@ from edfkmeans import _choices as choices
 from edfkmeans._extras import needs
 from edfkmeans.cli import options
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.rows.arguments import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -341,7 +342,7 @@ def tell_places(outputs: "Outputs", places: dict[str, Path]) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def told(file: str | None = None, weights: str | None = None) -> Iterator[None]:
     """Turn what is wrong with a file or an option into a message."""
     try:
         yield
@@ -352,6 +353,11 @@ def told() -> Iterator[None]:
             text = re.sub(r", e\.g\. X\[\S+,", "", text)  # code is of no use here
             text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
             text = re.sub(r"^the table", "The table", text)
+        few = re.match(r"n_samples=(\d+), but at least (\d+) rows ", text)
+        if few is not None and file is not None:
+            own = "" if weights is None else f" with {weights!r} above 0"
+            has = f"{shown(file)} has {counted(int(few[1]), 'row')}{own}"
+            text = f"{has}, but at least {few[2]} {text[few.end() :]}"
         stop(text)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from edfkmeans._choices import Missing, Scale
 from edfkmeans.cli.errors import BadFileError
-from edfkmeans.rows.arguments import some
+from edfkmeans.rows.arguments import counted, some
 from edfkmeans.rows.units import Floats
 
 
@@ -36,6 +36,17 @@ def check_numbers(kind: Any, weights: str, source: str) -> None:
         )
 
 
+def check_enough(weights: Floats, name: str, missing: Missing | None, source: str) -> None:
+    """Refuse weights of which fewer than two are above 0."""
+    n = int((weights > 0).sum())
+    if n < 2:
+        whole = " and nothing missing" if missing == "drop" else ""
+        raise BadFileError(
+            f"{source} has {counted(n, 'row')} with {name!r} above 0{whole}, but at least 2 are "
+            "needed. Give more rows."
+        )
+
+
 def weights_in(
     column: pd.Series, scale: Scale, missing: Missing | None, source: str, told: list[str]
 ) -> Floats:
@@ -45,6 +56,11 @@ def weights_in(
         if scale != "robust":
             option, other = f"--missing {missing}", "--missing drop"
         raise BadFileError(f"{option} knows no weights. Use {other}, or leave --weights out.")
+    kind: Any = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        kind = kind.categories.dtype
+    if not pd.api.types.is_string_dtype(kind):  # of text and objects, the values are looked at
+        check_numbers(kind, str(column.name), source)
     weights = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
     bad = ~((weights >= 0) & np.isfinite(weights))
     if bad.any():

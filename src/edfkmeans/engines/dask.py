@@ -143,6 +143,10 @@ def _weigh(chunks: Chunks, sample_weight: Any) -> tuple[Weighing | None, Any]:
 def weights_of(chunks: Chunks, sample_weight: Any) -> Any:
     """Return weights as a dask array of floats, in the chunks of the rows."""
     refuse_masked(sample_weight)
+    # A column that may have gaps would be one of objects.
+    kind = getattr(getattr(sample_weight, "dtype", None), "numpy_dtype", np.dtype(object))
+    if kind.kind in "biuf":
+        sample_weight = sample_weight.astype(np.float64)
     weights = chunks.aligned(sample_weight, "sample_weight", check_weight_shape)
     if weights.dtype.kind not in "biuf":
         raise ValueError(
