@@ -4,8 +4,9 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
-from edfkmeans.cli import layout
+from edfkmeans.cli import app, layout
 from edfkmeans.cli.reading import BadFileError, open_stream, read_file
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
@@ -169,3 +170,33 @@ def test_what_is_missing_is_what_pandas_says():
     from pandas._libs.parsers import STR_NA_VALUES
 
     assert set(layout.GAPS) == STR_NA_VALUES
+
+
+CLEAR = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i % 97) for i in range(40_000))
+PACKED = gzip.compress(CLEAR, 1)
+
+
+def flipped(content, place):
+    return content[:place] + bytes([content[place] ^ 255]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PACKED[:5], PACKED[: len(PACKED) // 2], PACKED[:-3], flipped(PACKED, 0),
+        flipped(PACKED, 20), flipped(PACKED, len(PACKED) // 2), flipped(PACKED, -6), CLEAR[:99],
+    ],
+)  # fmt: skip
+def test_a_stream_of_packed_text_that_is_not_whole_is_refused(content, tmp_path):
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    file = saved(tmp_path, content, "t.csv.gz")
+    said = CliRunner().invoke(app, ["select", str(file), "--engine", "arrow", "--k-max", "2"])
+    assert said.exit_code == 2, said.output
+    told = said.output.replace("\n", "")
+    assert "t.csv.gz" in told
+    assert "Is the file whole?" in told or "Is it whole" in told
+    (tmp_path / "many").mkdir()
+    file.rename(tmp_path / "many" / "t.csv.gz")
+    saved(tmp_path / "many", b"a,b\n1,2\n", "u.csv")
+    with pytest.raises(BadFileError, match=r"t\.csv\.gz|Are all files whole"):
+        read_file(tmp_path / "many")

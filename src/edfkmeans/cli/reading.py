@@ -27,6 +27,8 @@ from edfkmeans.rows.arguments import some
 # Bytes of a text that are looked at before it is read in a stream.
 _HEAD = 2**18
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+# What comes of files that are packed and not whole, or of files that cannot be read.
+_BROKEN = (OSError, EOFError, zlib.error)
 _ARROW_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 
 
@@ -55,11 +57,8 @@ def read_file(
     if content[:2] == b"\x1f\x8b":
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise BadFileError(
-                f"{source} looks compressed by gzip but cannot be unpacked: {error}. Is the file "
-                "whole?"
-            ) from error
+        except _BROKEN as error:
+            raise _not_unpacked(source, error) from error
     if not content.strip():
         raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
     if is_workbook(content):
@@ -150,8 +149,14 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
     system, files, kind = files_of(place)
     if kind != "csv":
         return open_lazily(place), ()
-    with system.open(files[0], "rb", compression="infer") as stream:
-        head = stream.read(_HEAD)
+    try:
+        with system.open(files[0], "rb", compression="infer") as stream:
+            head = stream.read(_HEAD)
+    except _BROKEN as error:
+        source = place if len(files) == 1 else files[0]
+        if isinstance(error, OSError) and error.errno is not None:
+            raise BadFileError(f"{source} could not be read: {error.strerror}.") from error
+        raise _not_unpacked(source, error) from error
     encoding = _encoding(head)
     text = _as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
     start = re.match(rb"\s*\n", text)  # as in `_text`
@@ -172,6 +177,12 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
         gaps=GAPS,
     )
     return table, layout.notes
+
+
+def _not_unpacked(source: str, error: Exception) -> BadFileError:
+    return BadFileError(
+        f"{source} looks compressed by gzip but cannot be unpacked: {error}. Is the file whole?"
+    )
 
 
 def _encoding(head: bytes) -> str:
