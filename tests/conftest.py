@@ -13,6 +13,8 @@ import pytest
 import sklearn.datasets
 from hypothesis import HealthCheck, settings
 
+from edfkmeans._signals import ENDING
+
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
 
@@ -68,10 +70,14 @@ def blobs(k, n=40, d=3, gap=12.0, seed=0):
 
 @pytest.fixture(autouse=True)
 def ctrl_c_as_before():
-    """Undo what a test has made of Ctrl-C: ignored, it would be in all processes started later."""
-    before = signal.getsignal(signal.SIGINT)
+    """Undo what a test has made of Ctrl-C: ignored, it would be in all processes started later.
+
+    The same holds for the other signals by which a command ends.
+    """
+    before = {each: signal.getsignal(each) for each in ENDING}
     yield
-    signal.signal(signal.SIGINT, before)
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @pytest.fixture

@@ -297,6 +297,75 @@ def test_control_c_leaves_nothing_behind(script, table, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [table.name]
 
 
+WRITING = """
+import os, signal, sys, time
+from edfkmeans import __main__
+from edfkmeans.cli import outputs
+number = getattr(signal, sys.argv.pop())
+def slow(*_):
+    print(sum(name.startswith(".") for name in os.listdir()), flush=True)
+    signal.raise_signal(number)
+    time.sleep(5)
+outputs.about = slow
+sys.argv = ["edfkmeans", "select", *sys.argv[1:]]
+__main__.main()
+"""
+
+
+@posix_only
+@pytest.mark.parametrize("name, code", [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_that_end_a_process_leave_no_part_of_a_file(name, code, table, tmp_path):
+    outputs = ["--labels", "l.csv", "--json", "j.json", "--model", "m.json"]
+    done = subprocess.run(
+        [sys.executable, "-c", WRITING, table.name, *map(str, USED), *outputs, name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "3\n", done.stderr  # the parts were there
+    assert done.returncode == code
+    assert done.stderr == "\nInterrupted; nothing was written.\n"
+    assert [file.name for file in tmp_path.iterdir()] == [table.name]
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_that_is_ignored_stays_so(name, table, tmp_path):
+    """As by nohup."""
+    script = "import signal, sys; signal.signal(getattr(signal, sys.argv[-1]), signal.SIG_IGN)"
+    shorter = WRITING.replace("time.sleep(5)", "os._exit(7)")
+    done = subprocess.run(
+        [sys.executable, "-c", script + shorter, table.name, *map(str, USED), "--json=j", name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 7
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_when_all_is_done_changes_nothing(name):
+    """Python takes its time to end, in which it knows no signals of ours."""
+    script = """
+import os, signal, sys
+from edfkmeans import __main__
+number = getattr(signal, sys.argv[1])
+class Late:
+    def __del__(self, write=os.write, send=signal.raise_signal, number=number):
+        write(1, b"late")
+        send(number)
+late = Late()
+sys.argv = ["edfkmeans", "--version"]
+__main__.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, name], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("late")
+    assert not done.stderr
+
+
 def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
     result = run(
         "compare", table, "--id", "who", "--truth", "group", "--k-max", 6, "--criterion", "bic",

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -18,6 +17,7 @@ from rich.console import Console
 
 from edfkmeans import _choices as choices
 from edfkmeans._extras import needs
+from edfkmeans._signals import ignore
 from edfkmeans.cli import options
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.rows.arguments import counted
@@ -398,9 +398,9 @@ def written(outputs: "Outputs") -> Iterator[None]:
     except SystemExit as end:
         # rich turns a broken pipe into an exit.
         if outputs.named and not isinstance(end.__context__, BrokenPipeError):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
+            ignore()
             print("\nInterrupted; the files were written.", file=sys.stderr)
-            raise typer.Exit(130) from None
+            raise typer.Exit(int(str(end.code))) from None
         raise
 
 
