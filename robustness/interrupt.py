@@ -84,6 +84,11 @@ def interrupt(name, moment, folder, how="group"):
         process.communicate()
         return Outcome(name, how, moment, 30.0, -9, ["it went on"])
     outcome = Outcome(name, how, moment, time.perf_counter() - started, process.returncode)
+    # All was written and said: nothing but Python's own end was left.
+    outcome.finished = outcome.code == 0 and (folder / OUTPUTS[1]).exists()
+    if outcome.finished:
+        outcome.wrong += [f"left {file}" for file in folder.glob(".*")]
+        return outcome
     if outcome.code != 130:
         outcome.wrong.append(f"exit code {outcome.code}")
     if outcome.seconds > LIMIT:

@@ -213,7 +213,7 @@ def test_one_column_works(tmp_path):
             "--k-max 500 needs at least 501 distinct rows; the table has 120. Lower --k-max.",
         ),
         (["--labels", "nowhere/l.csv"], "There is no folder nowhere to write l.csv to."),
-        (["--plot", "."], ". is a folder. Name a file that is not there yet."),
+        (["--plot", ".."], ".. is a folder. Name a file that is not there yet."),
         (["--plot", "p.magic"], "Name a .png, .svg or .pdf file."),
         (["--labels", "x.csv", "--report", "x.csv"], "x.csv is named for two outputs."),
         (["--labels", "l.xlsx"], "--labels l.xlsx: name a file that ends in .csv, .parquet, .pq."),

@@ -383,3 +383,27 @@ def test_force_keeps_who_may_read_a_file(table, tmp_path):
     for name in outputs.values():
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
         assert (tmp_path / name).stat().st_size > 100
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+@pytest.mark.parametrize("name, said", [("-", "only JSON goes to"), ("", "is empty, or a dot")])
+def test_names_of_files_that_are_none(table, command, name, said, tmp_path, monkeypatch):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    for option in ("--report", "--plot", "--json")[: 2 if name else 3]:
+        done = run(command, "t.csv", "--id", "who", option, name)
+        assert done.exit_code == 2, done.output
+        assert said in done.output.replace("\n", " ")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("threads", ["0", "-3"])
+def test_no_threads_for_numba_are_told_of(threads, table, tmp_path):
+    table.drop(columns="who").to_csv(tmp_path / "t.csv", index=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "edfkmeans", "select", "t.csv", "--quiet"],
+        cwd=tmp_path, env=os.environ | {"NUMBA_NUM_THREADS": threads}, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"NUMBA_NUM_THREADS={threads} must be 1 or more.")

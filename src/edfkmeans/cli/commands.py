@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -65,6 +66,9 @@ def version(
     if version:
         print(f"edfkmeans {__version__}")
         raise typer.Exit
+    threads = os.environ.get("NUMBA_NUM_THREADS", "")
+    if re.fullmatch(r"\s*(-\d+|[+]?0+)\s*", threads):  # numba would end with a traceback
+        stop(f"NUMBA_NUM_THREADS={threads} must be 1 or more. Correct it, or unset it.")
 
 
 @app.command(cls=_Command)

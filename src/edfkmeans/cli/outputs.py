@@ -58,6 +58,11 @@ class Outputs:
 
     def check(self, source: Path | None = None) -> None:
         """Refuse before the work what could not be written after it."""
+        for name, named in self.named.items():
+            if str(named) == "-" and name != "json":
+                raise BadFileError(
+                    f"--{name} -: only JSON goes to standard output (--json -). Name a file."
+                )
         for option, file in (("--labels", self.labels), ("--table", self.table)):
             if file is not None and file.suffix.lower() not in _TABLES:
                 raise BadFileError(
@@ -160,6 +165,8 @@ class Outputs:
 
 def check_output(file: Path, force: bool, source: Path | None = None) -> None:
     """Refuse a file that cannot or should not be written."""
+    if file == Path():
+        raise BadFileError("The name of a file to write is empty, or a dot. Name a file.")
     try:
         check_file(file)
     except ValueError as error:
