@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._choices import SCALES, Metric, Missing, Scale
-from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
+from edfkmeans.cli.columns import chosen_columns, known_column, label_columns, quoted, split_names
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
+from edfkmeans.cli.inputs import inputs_of
 from edfkmeans.cli.remedies import remedies
 from edfkmeans.cli.row_names import row_name, row_names
 from edfkmeans.cli.weights import weights_in
@@ -102,7 +103,8 @@ def prepare(
     columns_before = frame.columns
     frame, ids = row_names(frame, id_column, source, told)
     # A first column without a name has gone, also where it is to be dropped by name.
-    drop = [name for name in drop or [] if name in frame.columns or name not in columns_before]
+    drop = split_names(columns_before, drop or [])
+    drop = [name for name in drop if name in frame.columns or name not in columns_before]
     for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
@@ -191,7 +193,7 @@ def _shifts(
         chosen = names
     else:
         chosen = []
-        for name in log or []:
+        for name in split_names(names, log or []):
             if name == "auto" and name not in names:
                 skewed = (values.min(axis=0) >= 0) & skewed_columns(values)
                 chosen += [names[j] for j in np.flatnonzero(skewed)]

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
-from edfkmeans.cli.columns import looks_dated
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.kinds import looks_dated
 from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
 from edfkmeans.cli.workbook import is_workbook, read_sheet
 from edfkmeans.rows.arguments import some
