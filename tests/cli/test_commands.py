@@ -165,10 +165,7 @@ def test_standard_input(table):
         (None, "There is no file"),
         ("", "bad.csv is empty."),
         ("a,b\n", "has a header but no rows."),
-        (
-            "a,b\n1,2\n3,x\n",
-            "not numbers: 'b' (such as 'x' in row 2; 1 of 2 are no numbers",
-        ),
+        ("a,b\n1,2\n3,x\n", "not numbers: 'b' (such as 'x' in row 2; 1 of 2 are no numbers"),
         ("a,b\n1,2\n,4\n5,6\n", "missing values in 1 of 3 rows: 'a' (1). Choose --missing drop"),
         ("a,b\n1,inf\n2,4\n5,6\n", "infinite values in 'b' (1)."),
         ("a,b\n1,2\n1,2\n1,2\n", "every column holds a single value"),

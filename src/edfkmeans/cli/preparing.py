@@ -56,6 +56,8 @@ class Prepared:
         The rows as they are in the file, all columns, where that is to be written again.
     dates : tuple of str
         The columns that hold days since 1970-01-01.
+    left_out : int
+        How many rows of the file were left out for missing values.
     """
 
     X: Floats
@@ -71,6 +73,7 @@ class Prepared:
     weights: Floats | None = None
     table: pd.DataFrame | None = None
     dates: tuple[str, ...] = ()
+    left_out: int = 0
 
     def restore(self, metric: Metric) -> Callable[[Any], Any] | None:
         """Return what brings centres into the file's units; rows of length one have left them."""
@@ -153,6 +156,7 @@ def prepare(
         ),
         weights=weighed,
         dates=tuple(name for name in dated if name not in lengths),
+        left_out=len(frame) - len(kept),
     )
 
 
