@@ -86,7 +86,11 @@ def _are_numbers(texts: pd.Series, comma: bool) -> npt.NDArray[np.bool_]:
 
 def of_numbers(column: pd.Series) -> bool:
     """Whether a column of text is meant as one of numbers: 12 %, $3,000, or a few that are not."""
-    return not has_parts(column) and Written.of(column).of_numbers
+    if has_parts(column):
+        return False
+    # Letters, but for the e of an exponent, are in no number: mostly there is no need to look on.
+    letters = column.dropna().astype(str).str.contains("[A-DF-Za-df-z]")
+    return bool(letters.mean() <= 1 - _MOSTLY) and Written.of(column).of_numbers
 
 
 def holds(column: pd.Series, *kinds: type) -> bool:
