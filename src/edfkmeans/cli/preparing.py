@@ -219,7 +219,9 @@ def _shifts(
         shift[j] = log_shift(values[:, j])
     taken = [name for name, each in zip(names, shift, strict=True) if not np.isnan(each)]
     if taken and scale != "log":
-        told.append(f"In logarithms: {some(taken)} (--log); means shown are geometric ones.")
+        told.append(
+            f"In logarithms: {some(taken)} (--log); means shown are those of the logarithms, turned back."
+        )
     return shift
 
 
