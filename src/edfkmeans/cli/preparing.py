@@ -220,8 +220,8 @@ def _shifts(
     taken = [name for name, each in zip(names, shift, strict=True) if not np.isnan(each)]
     if taken and scale != "log":
         told.append(
-            f"In logarithms: {some(taken)} (--log); means shown are those of the logarithms, turned "
-            "back."
+            f"In logarithms: {some(taken)} (--log); means shown are those of the logarithms, "
+            "turned back."
         )
     return shift
 
