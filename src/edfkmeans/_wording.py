@@ -272,9 +272,11 @@ def text(found: Selection) -> str:
 
 def notebook(found: Selection) -> str:
     """Show the answer in a notebook: how sure it is, sizes, remarks, the other k and why."""
-    sizes = ", ".join(map(size_text, found.path.sizes(found.k)))
+    counts = found.path.sizes(found.k)
+    sizes = ", ".join(map(size_text, counts))
+    what = "Rows" if counts.sum() == found.path.n_rows else "Weight"
     parts = [_html.paragraph(f"{headline(found)}.", strong=True)]
-    parts.append(_html.paragraph(f"Rows in each cluster: {sizes}."))
+    parts.append(_html.paragraph(f"{what} in each cluster: {sizes}."))
     parts.append(_html.listed(remarks(found)))
     why = [(str(found.k), found.reasons.get(found.k) or "chosen")]
     why += [(str(each.k), each.reason) for each in found.candidates[:4]]

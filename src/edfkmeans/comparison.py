@@ -24,6 +24,8 @@ from edfkmeans.rows.rows import Rows
 
 # Part of the criteria that is called most of them.
 _MOST = 2 / 3
+# Part of those that can answer 1 from which it is worth a word that they do.
+_SEVERAL = 1 / 3
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -108,10 +110,13 @@ class Comparison:
             )
         able = answers[self.table.loc[answers.index, "can_say_one"].astype(bool)]
         ones = int((able == 1).sum())
-        if ones:
+        if ones and ones >= _SEVERAL * len(able):
+            unable = len(answers) - len(able)
             sentences.append(
                 f"Of the {len(able)} that can answer 1, {ones} {'does' if ones == 1 else 'do'}: "
-                "there may be one cluster only. The others could not say so."
+                "there may be one cluster only."
+                + f" The {unable} that cannot always say 2 or more." * (unable > 1)
+                + " The one that cannot always says 2 or more." * (unable == 1)
             )
         endless = answers.index[answers == last].tolist()
         if endless and top != last:

@@ -71,7 +71,7 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._taken(validate_data(self, X, dtype=_KINDS, reset=False))
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return what `transform` was given: of means of logarithms, geometric means."""
+        """Return what `transform` was given; means of logarithms are turned back as values are."""
         check_is_fitted(self)
         return exponentials(check_array(X, dtype=_KINDS), self.shift_)
 

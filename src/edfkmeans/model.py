@@ -249,6 +249,11 @@ class Model:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{source} is not a model: {error}. {how}") from None
+        if isinstance(content, dict) and {"schema", "edfkmeans"} <= content.keys():
+            raise ValueError(
+                f"{source} is not a model but what --json wrote. `edfkmeans select --model FILE` "
+                "writes one."
+            )
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
             raise ValueError(f"{source} is not a model. {how}")
         if content.get("version") not in _VERSIONS.values():

@@ -84,6 +84,10 @@ def test_what_does_not_match_is_refused(table, tmp_path):
     assert "1 row with missing values left out." in left.stderr
     none = run("assign", table, table)
     assert (none.exit_code, "is not a model" in none.output) == (2, True)
+    answer = tmp_path / "answer.json"
+    assert run("select", table, *OPTIONS, *K_MAX, "--json", answer).exit_code == 0
+    none = run("assign", answer, table)
+    assert "is not a model but what --json wrote. `edfkmeans select --model FILE`" in none.output
 
 
 def test_rows_are_called_as_before(table, tmp_path):
@@ -117,7 +121,8 @@ def test_a_k_of_ones_own(table, tmp_path):
     assert run("select", table, *OPTIONS, "--k", 14, "--quiet").output == "14\n"
     over = run("select", table, *OPTIONS, "--k", 500)
     assert over.exit_code == 2
-    assert "--k 500 needs at least 501 distinct rows; the table has 60. Lower --k." in over.output
+    told = "--k 500 needs at least 501 distinct rows, as a fit of one cluster more is needed; the "
+    assert told + "table has 60. Lower --k." in over.output
 
 
 def test_none_is_a_word_for_new_rows_too(tmp_path):

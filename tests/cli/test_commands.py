@@ -165,10 +165,7 @@ def test_standard_input(table):
         (None, "There is no file"),
         ("", "bad.csv is empty."),
         ("a,b\n", "has a header but no rows."),
-        (
-            "a,b\n1,2\n3,x\n",
-            "not numbers: 'b' (such as 'x' in row 2). Leave them out with --drop b",
-        ),
+        ("a,b\n1,2\n3,x\n", "not numbers: 'b' (such as 'x' in row 2; 1 of 2 are no numbers"),
         ("a,b\n1,2\n,4\n5,6\n", "missing values in 1 of 3 rows: 'a' (1). Choose --missing drop"),
         ("a,b\n1,inf\n2,4\n5,6\n", "infinite values in 'b' (1)."),
         ("a,b\n1,2\n1,2\n1,2\n", "every column holds a single value"),
@@ -740,11 +737,6 @@ def test_a_reader_that_has_had_enough_of_an_answer_with_files(table, tmp_path):
     )
     assert (done.returncode, "Interrupted" in done.stderr) == (0, False)
     assert len(pd.read_csv(tmp_path / "l.csv")) == 120
-
-
-def test_one_column_at_a_time(table):
-    listed = run("select", table, "--drop", "who,group")
-    assert "name one column at a time: --drop who --drop group" in flat(listed)
 
 
 def test_names_in_a_locale_without_their_letters(tmp_path):

@@ -66,8 +66,12 @@ def test_the_table_is_written_again_with_its_clusters(table, name, ending, tmp_p
     ours = "edfkmeans_cluster" if name == "cluster" else "cluster"
     pd.testing.assert_frame_equal(written.drop(columns=ours), kept)
     assert list(written.columns) == [*table.columns, ours]
+    told = "1 row with missing values is not in it"
+    where = f"the clusters are in the column {ours!r}; " * (ours != "cluster")
+    assert f"Wrote the table: {out} ({where}{told})\n" in done.output
     labels = tmp_path / "labels.csv"
-    assert run("select", source, "--labels", labels, *options).exit_code == 0
+    done = run("select", source, "--labels", labels, *options)
+    assert f"Wrote the labels: {labels} ({told})\n" in done.output
     assert written[ours].tolist() == read(labels).cluster.tolist()
 
 

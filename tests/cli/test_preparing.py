@@ -130,31 +130,32 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (
             FRAME,
             {},
-            "'name' \\(such as 'p' in row 1\\). Name the rows by --id name, or leave them out with "
-            "--drop name.$",
+            "'name' \\(such as 'p' in row 1\\). Name the rows by 'name' with --id name, or leave "
+            "it out with --drop name.$",
         ),
-        (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Leave them out with --drop name, or"),
+        (FRAME.assign(name=list("ppqqr")), {}, "in row 1\\). Turn the values of 'name' into col"),
         (
             FRAME.assign(**{"Unnamed: 4": FRAME["name"]}).drop(columns="name"),
             {},
-            "'Unnamed: 4' is the column without a name. Name the rows by --id 'Unnamed: 4'",
+            "'Unnamed: 4' is the column without a name. Name the rows by 'Unnamed: 4' with --id 'U",
         ),
         (  # all of it can be copied at once, and a column of one text is worth no code
             FRAME.assign(unit="kg", plan=list("ababa"), hue=list("rgbrg")),
             {},
-            "Name the rows by --id name. Leave the others out with --drop unit --drop plan --drop "
-            "hue, or turn the values of 'plan', 'hue' into columns of 0 and 1 with --encode.$",
+            "Name the rows by 'name', turn the values of 'plan', 'hue' into columns of 0 and 1 and "
+            "leave 'unit' out with --id name --encode --drop unit, or take the others alone with "
+            "--columns x --columns y --columns z.$",
         ),
-        (FRAME.assign(plan=list("ababa")), {"id_column": "name"}, "turn 'plan' into 0 and 1 with"),
+        (FRAME.assign(plan=list("ababa")), {"id_column": "name"}, "Turn 'plan' into 0 and 1 with"),
         (  # the rows have their names, and another id is not offered
             FRAME.assign(also=list("vwxyz")),
             {"id_column": "name"},
-            "'also' \\(such as 'v' in row 1\\). Leave them out with --drop also.$",
+            "'also' \\(such as 'v' in row 1\\). Leave it out with --drop also.$",
         ),
         (
             MANY.assign(t=[f"v{i}" for i in range(60)], who=range(60)),
             {"id_column": "who", "encode": True},
-            "'t' of f.csv has 60 different values; .* at most 50. Leave it out with --drop t.$",
+            "'t' \\(60 different values; .* at most 50\\). Leave it out with --drop t.$",
         ),
         (  # what is made of a column is called by that column
             FRAME.assign(name=["a", "b", "c", None, "a"]),
@@ -164,19 +165,20 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
         (  # neither ids nor categories
             FRAME.assign(fee=["$1", "$2,000", "$3", "€4", "5"], part=["1 %", "2%"] * 2 + ["3"]),
             {},
-            "Name the rows by --id name. Write the numbers of 'fee', 'part' without signs and "
-            "thousands separators. Leave the others out with --drop fee --drop part.$",
+            "Write the numbers of 'fee', 'part' without signs and thousands separators: '\\$1' as "
+            "1. Otherwise name the rows by 'name' and leave 'fee', 'part' out with --id name "
+            "--drop fee --drop part, or leave",
         ),
         (  # a few names come twice
             MANY.assign(t=[f"v{max(i, 5)}" for i in range(60)]),
             {},
-            "Name the rows by --id t, or leave them out with --drop t.$",
+            "Name the rows by 't' with --id t, or leave it out with --drop t.$",
         ),
         (FRAME.rename(columns={"name": "who's $1"}), {}, "--id 'who'\"'\"'s \\$1'"),
         (  # what is shown can be copied: all columns, by the shorter of two commands
             FRAME[["x", "y"]].assign(**{f"t{j} t": list("ppqqr") for j in range(7)}),
             {},
-            "'t4 t' and 2 more .*. Take the numbers alone with --columns x --columns y, or",
+            "'t4 t' and 2 more. .* with --encode, or take the others alone with --columns x --colu",
         ),
         (
             FRAME[["x"]]
@@ -199,14 +201,18 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             {"encode": True},
             "--encode would make a second column 'name=b' of f.csv. Rename one",
         ),
-        (MANY, {"encode": True}, "'t' of f.csv has 60 different values.*at most 50.*--id t"),
-        (DATED, {}, "\\('t'\\) into days with --dates, name the rows by --id t, or leave them out"),
+        (MANY, {"encode": True}, "'t' \\(60 different values.*at most 50.*--id t"),
+        (
+            DATED,
+            {},
+            "'t' into days with --dates, or name the rows by 't' with --id t, or leave it o",
+        ),
         (  # most rows share their text with another
             pd.DataFrame({"a": range(90), "t": [f"v{i % 55}" for i in range(90)]}),
             {},
-            "in row 1\\). Leave them out with --drop t.$",
+            "in row 1\\). Leave it out with --drop t.$",
         ),
-        (DATED, {"encode": True}, "Turn its dates into days with --dates"),
+        (DATED, {"encode": True}, "Turn the dates of 't' into days with --dates"),
         (EMPTY, {}, "'b' \\(2\\)\\. 'b' holds nothing at all: leave it out with --drop b\\.$"),
         (
             EMPTY.assign(a=[1.0, np.nan]),
@@ -234,6 +240,115 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
 def test_messages(frame, options, message):
     with pytest.raises(ValueError, match=message):
         ready(frame, **options)
+
+
+ORDERS = [str(i % 40) for i in range(60)]
+MISTYPED = pd.DataFrame({
+    "rating": np.arange(60.0) ** 2,
+    "orders": ["-" if i in (4, 7, 9) else order for i, order in enumerate(ORDERS)],
+    "newsletter": ["yes", "no"] * 30,
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_a_column_mostly_of_numbers_is_never_encoded(encode):
+    with pytest.raises(BadFileError) as refused:
+        ready(MISTYPED, encode=encode)
+    told = str(refused.value)
+    assert (
+        "'orders' (such as '-' in row 5; 3 of 60 are no numbers: leave those empty if unk" in told
+    )
+    assert "turn the values of 'orders'" not in told.lower()
+    ready(MISTYPED.drop(columns="orders"), encode=True)
+
+
+def test_codes_among_numbers_can_be_encoded_with_a_letter():
+    frame = MISTYPED.drop(columns="orders").assign(part=["2A", "75", "13"] * 20)
+    with pytest.raises(BadFileError, match="or put a letter before each value if they are codes"):
+        ready(frame, encode=True)
+    found = ready(frame.assign(part="d" + frame["part"]), encode=True)
+    assert "part=d75" in found.names
+
+
+def test_numbers_that_are_text_by_their_type_can_be_encoded():
+    frame = MISTYPED[["rating"]].assign(code=["1", "2", "3"] * 20)
+    with pytest.raises(BadFileError, match="Turn the values of 'code' into columns"):
+        ready(frame)
+    assert ready(frame, encode=True).names == ["rating", "code=1", "code=2", "code=3"]
+
+
+@pytest.mark.parametrize(
+    "values, told",
+    [
+        (
+            ["504,84", "12,50", "2.345,67"],
+            "'u' (such as '2.345,67' in row 3; 1 of 3 are written so). Write the numbers of 'u' "
+            "without signs and thousands separators: '2.345,67' as 2345,67. Otherwise leave",
+        ),
+        (
+            ["504,84", "2,5", "7"],
+            "Write the numbers of 'u' with a decimal point: '504,84' as 504.84",
+        ),
+        (["10,5 %", "3 %", "7"], "'10,5 %' as 10,5"),
+        (["1.234", "0,5", "x", "7,25", "8"], "such as 'x' in row 3; 1 of 5 are no numbers"),
+        (["$3,000", "-", "$12.50"], "such as '-' in row 2; 1 of 3 are no numbers"),
+        (["$3,000", "-", "$12.50"], "'$3,000' as 3000"),
+        (["12.50", "3.75", "1,5"], "such as '1,5' in row 3; 1 of 3 are no numbers"),
+    ],
+)
+def test_numbers_that_cannot_be_read_are_shown_with_how_to_write_them(values, told):
+    frame = pd.DataFrame({"a": np.arange(float(len(values))), "u": values})
+    for encode in (False, True):
+        with pytest.raises(BadFileError) as refused:
+            ready(frame, encode=encode)
+        assert told in str(refused.value)
+
+
+def test_the_way_out_that_is_shown_works_when_it_is_followed():
+    frame = MISTYPED.assign(
+        who=[f"p{i}" for i in range(60)],
+        day=[f"2024-01-{1 + i % 28:02}" for i in range(60)],
+        revenue=[f"${i + 1},000" for i in range(60)],
+    )
+    with pytest.raises(BadFileError) as refused:
+        ready(frame)
+    told = str(refused.value)
+    assert "Write the numbers of 'revenue' without signs" in told
+    assert "with --id who --dates --encode --drop orders --drop revenue, or take the oth" in told
+    found = ready(frame, id_column="who", dates=True, encode=True, drop=["orders", "revenue"])
+    assert found.names == ["rating", "newsletter=yes", "day"]
+    with pytest.raises(BadFileError) as refused:  # what --encode leaves is told at once
+        ready(frame, encode=True, dates=True)
+    told = str(refused.value)
+    assert "Write the numbers of 'revenue' without signs" in told
+    assert "--id who --drop orders --drop revenue, or" in told
+
+
+def test_without_a_column_of_numbers_no_way_out_is_offered_that_leaves_none():
+    frame = MISTYPED[["newsletter"]].assign(who=[f"p{i}" for i in range(60)])
+    with pytest.raises(BadFileError, match=r"into 0 and 1 with --id who --encode\.$"):
+        ready(frame)
+    with pytest.raises(BadFileError, match=r"Give a table with at least one column of numbers\.$"):
+        ready(frame[["who"]])
+    with pytest.raises(BadFileError, match=r"as 1000\.$"):
+        ready(pd.DataFrame({"u": ["$1,000", "$2,000"]}))
+
+
+def test_dates_that_are_not_clear_are_not_offered_for_days():
+    with pytest.raises(BadFileError, match=r"Write dates as 2024-01-31\. Otherwise leave it out"):
+        ready(MISTYPED[["rating"]].assign(day=["01/02/2024", "02/03/2024"] * 30))
+
+
+def test_several_columns_in_one_name():
+    found = ready(columns=["y,x"], scale="none", log=["x, y"])
+    assert (found.names, np.isnan(found.scaling.shift).any()) == (["y", "x"], False)
+    assert ready(drop=["name,z"]).names == ["x", "y"]
+    own = FRAME.rename(columns={"z": "x,y"})
+    assert ready(own, drop=["x,y", "name"]).names == ["x", "y"]
+    with pytest.raises(ValueError, match=r"--drop 'name,w': f\.csv has no such column"):
+        ready(drop=["name,w"])
+    with pytest.raises(ValueError, match=r"--id 'name,z': name one column, such as --id name\."):
+        ready(id_column="name,z")
 
 
 def test_bad_files_are_told_from_bad_arguments():

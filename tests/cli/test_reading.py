@@ -53,6 +53,28 @@ def test_binary_formats(tmp_path):
     assert read_file(tmp_path / "v.npy")[0].shape == (4, 1)
 
 
+@pytest.mark.parametrize(
+    "second, told",
+    [
+        ("b,a\n1,2\n", "'y.csv has those of x.csv in another order"),
+        ("a,b,c\n1,2,3\n", "y.csv has 'c', which x.csv has not. Name one"),
+        ("a,d\n1,2\n", "x.csv has 'b', which y.csv has not and y.csv has 'd', which x.csv has"),
+        ("a,b\n", None),
+        ("", "y.csv is empty"),
+    ],
+)
+def test_files_of_a_folder_that_differ_in_their_columns(second, told, tmp_path):
+    saved(tmp_path, "a,b\n1,2\n3,4\n", "x.csv")
+    saved(tmp_path, second, "y.csv")
+    if told is None:
+        assert len(read_file(tmp_path)[0]) == 2
+        return
+    for read in (read_file, open_stream):
+        with pytest.raises(BadFileError) as refused:
+            read(str(tmp_path))
+        assert told.strip("'") in str(refused.value)
+
+
 def test_encodings_of_old(tmp_path):
     frame, _ = read_file(saved(tmp_path, "größe,b\n1,2\n3,4\n".encode("cp1252")))
     assert frame.columns.tolist() == ["größe", "b"]

@@ -59,9 +59,14 @@ def test_the_meaning_names_one_cluster_and_k_max():
     words = " ".join(said([1, 3, 3, 10, 10], able="abc").meaning)
     assert "Of the 3 that can answer 1, 1 does: there may be one cluster only." in words
     assert "d and e answer 10, the largest k there was" in words
+    assert "only. The 2 that cannot always say 2 or more." in words
+    assert "The one that cannot always says 2 or" in said([1, 3, 3], able="ab").meaning[1]
+    assert said([1, 3, 3], able="abc").meaning[1].endswith("there may be one cluster only.")
     words = " ".join(said([3, 3, 3], able="abc").meaning)
     assert "can answer 1" not in words
     assert "the largest k" not in words
+    words = " ".join(said([1, 3, 3, 3, 3], able="abcd").meaning)  # one voice of four
+    assert "can answer 1" not in words
 
 
 def test_the_judge_is_no_further_voice(report):

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._choices import SCALES, Metric, Missing, Scale
-from edfkmeans.cli.columns import chosen_columns, inputs_of, known_column, label_columns, quoted
+from edfkmeans.cli.columns import chosen_columns, known_column, label_columns, quoted, split_names
 from edfkmeans.cli.errors import BadFileError
 from edfkmeans.cli.gaps import without_gaps
+from edfkmeans.cli.inputs import inputs_of
 from edfkmeans.cli.remedies import remedies
 from edfkmeans.cli.row_names import row_name, row_names
 from edfkmeans.cli.weights import check_enough, weights_in
@@ -55,6 +56,8 @@ class Prepared:
         The rows as they are in the file, all columns, where that is to be written again.
     dates : tuple of str
         The columns that hold days since 1970-01-01.
+    left_out : int
+        How many rows of the file were left out for missing values.
     """
 
     X: Floats
@@ -70,6 +73,7 @@ class Prepared:
     weights: Floats | None = None
     table: pd.DataFrame | None = None
     dates: tuple[str, ...] = ()
+    left_out: int = 0
 
     def restore(self, metric: Metric) -> Callable[[Any], Any] | None:
         """Return what brings centres into the file's units; rows of length one have left them."""
@@ -102,7 +106,8 @@ def prepare(
     columns_before = frame.columns
     frame, ids = row_names(frame, id_column, source, told)
     # A first column without a name has gone, also where it is to be dropped by name.
-    drop = [name for name in drop or [] if name in frame.columns or name not in columns_before]
+    drop = split_names(columns_before, drop or [])
+    drop = [name for name in drop if name in frame.columns or name not in columns_before]
     for ours, name in zip(label_columns(ids.name), ("cluster", "ambiguity"), strict=True):
         if ours != name:
             told.append(f"The id is called {name!r}: in the labels our column is {ours!r}.")
@@ -153,6 +158,7 @@ def prepare(
         ),
         weights=weighed,
         dates=tuple(name for name in dated if name not in lengths),
+        left_out=len(frame) - len(kept),
     )
 
 
@@ -193,7 +199,7 @@ def _shifts(
         chosen = names
     else:
         chosen = []
-        for name in log or []:
+        for name in split_names(names, log or []):
             if name == "auto" and name not in names:
                 skewed = (values.min(axis=0) >= 0) & skewed_columns(values)
                 chosen += [names[j] for j in np.flatnonzero(skewed)]
@@ -215,7 +221,10 @@ def _shifts(
         shift[j] = log_shift(values[:, j])
     taken = [name for name, each in zip(names, shift, strict=True) if not np.isnan(each)]
     if taken and scale != "log":
-        told.append(f"In logarithms: {some(taken)} (--log); means shown are geometric ones.")
+        told.append(
+            f"In logarithms: {some(taken)} (--log); means shown are those of the logarithms, "
+            "turned back."
+        )
     return shift
 
 

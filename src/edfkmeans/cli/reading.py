@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
-from edfkmeans.cli.columns import looks_dated
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.kinds import looks_dated
 from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
 from edfkmeans.cli.workbook import is_workbook, read_sheet
 from edfkmeans.rows.arguments import some
@@ -149,19 +149,9 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
     system, files, kind = files_of(place)
     if kind != "csv":
         return open_lazily(place), ()
-    try:
-        with system.open(files[0], "rb", compression="infer") as stream:
-            head = stream.read(_HEAD)
-    except _BROKEN as error:
-        source = place if len(files) == 1 else files[0]
-        if isinstance(error, OSError) and error.errno is not None:
-            raise BadFileError(f"{source} could not be read: {error.strerror}.") from error
-        raise _not_unpacked(source, error) from error
-    encoding = _encoding(head)
-    text = _as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
-    start = re.match(rb"\s*\n", text)  # as in `_text`
-    blank = text[: start.end()].count(b"\n") if start else 0
-    layout = Layout.of(text[start.end() :] if start else text, place)
+    layout, skip, encoding = _first_look(system, files[0], place)
+    for file in files[1:]:
+        _check_same_columns(layout.names, _first_look(system, file, file)[0].names, files[0], file)
     if layout.separator == " ":
         raise BadFileError(
             f"{place} has blanks between its columns, and text like that is not read in a stream. "
@@ -172,7 +162,7 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
         separator=layout.separator,
         decimal="," if layout.comma else ".",
         names=layout.names,
-        skip=blank + layout.header,
+        skip=skip,
         encoding=encoding,
         gaps=GAPS,
     )
@@ -182,6 +172,45 @@ def open_stream(place: str) -> tuple[Any, tuple[str, ...]]:
 def _not_unpacked(source: str, error: Exception) -> BadFileError:
     return BadFileError(
         f"{source} looks compressed by gzip but cannot be unpacked: {error}. Is the file whole?"
+    )
+
+
+def _first_look(system: Any, file: str, place: str) -> tuple[Layout, int, str]:
+    """Return how a text is written down, the lines before its rows, and its encoding."""
+    try:
+        with system.open(file, "rb", compression="infer") as stream:
+            head = stream.read(_HEAD)
+    except _BROKEN as error:
+        source = place if os.path.basename(place) == os.path.basename(file) else file
+        if isinstance(error, OSError) and error.errno is not None:
+            raise BadFileError(f"{source} could not be read: {error.strerror}.") from error
+        raise _not_unpacked(source, error) from error
+    encoding = _encoding(head)
+    text = _as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
+    start = re.match(rb"\s*\n", text)  # as in `_text`
+    blank = text[: start.end()].count(b"\n") if start else 0
+    layout = Layout.of(text[start.end() :] if start else text, place)
+    return layout, blank + layout.header, encoding
+
+
+def _check_same_columns(names: list[str], others: list[str], file: str, other: str) -> None:
+    """Refuse files of one folder that differ in their columns."""
+    if names == others:
+        return
+    one, two = os.path.basename(file), os.path.basename(other)
+    parts = [
+        f"{each} has {some(more)}, which {another} has not"
+        for each, another, more in (
+            (one, two, [name for name in names if name not in others]),
+            (two, one, [name for name in others if name not in names]),
+        )
+        if more
+    ]
+    raise BadFileError(
+        f"The files of {os.path.dirname(file)} differ in their columns: "
+        f"{' and '.join(parts) or f'{two} has those of {one} in another order'}. Name one of the "
+        "files, or by a pattern in quotation marks those that belong together, such as "
+        "'FOLDER/2024*.csv'."
     )
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from edfkmeans.cli.columns import known_column, names_rows
+from edfkmeans.cli.columns import known_column
+from edfkmeans.cli.kinds import names_rows
 
 
 def row_names(

@@ -317,7 +317,24 @@ def answer(
 
         show_selection(selection, prepared)
         for name, file in places.items():
-            print(f"Wrote the {name}: {file}")
+            print(f"Wrote the {name}: {file}{_of_rows(name, prepared)}")
+
+
+def _of_rows(name: str, prepared: "Prepared") -> str:
+    """Say of a file of rows how many are not in it, and where the clusters are if not as usual."""
+    from edfkmeans.cli.columns import cluster_column
+
+    if name not in ("labels", "table"):
+        return ""
+    said = []
+    if name == "table" and (column := cluster_column(prepared.table)) != "cluster":
+        said.append(f"the clusters are in the column {column!r}")
+    if prepared.left_out:
+        rows = f"{prepared.left_out} rows" if prepared.left_out > 1 else "1 row"
+        said.append(
+            f"{rows} with missing values {'are' if prepared.left_out > 1 else 'is'} not in it"
+        )
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def command_line() -> str:
@@ -367,9 +384,11 @@ def told_of_k() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(
-            str(error).replace("k_max=", "--k ").replace("Lower k_max", "Lower --k")
-        ) from None
+        text = str(error).replace("k_max=", "--k ").replace("Lower k_max", "Lower --k")
+        text = text.replace(
+            "distinct rows;", "distinct rows, as a fit of one cluster more is needed;"
+        )
+        raise ValueError(text) from None
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Results in the terminal: the answer in words, a chart, a table."""
 
-from typing import cast
+from typing import Any, cast
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from edfkmeans.choosing.candidates import Candidate
+from edfkmeans.choosing.judge import TIE
 from edfkmeans.cli.chart import chart
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
@@ -16,8 +18,13 @@ from edfkmeans.selection import Selection
 
 # Clusters that are described, at most: the report has them all.
 _DESCRIBED = 12
-# Columns of the table that are shown where there are any, and their titles.
-_SHOWN = {"silhouette": "silhouette", "agreement": "agreement", "near": "near"}
+# Columns of the table, and their titles; and those that a narrow terminal can do without, in turn.
+_TITLES = {"inertia": "inertia", "dof": "df", "bic": "BIC"}
+_TITLES |= {"silhouette": "silhouette", "agreement": "agreement", "near": "near"}
+_DISPENSABLE = ("dof", "inertia", "silhouette", "near")
+
+# Wider than any table.
+_ANY_WIDTH = 1000
 
 
 def show_selection(selection: Selection, prepared: Prepared) -> None:
@@ -25,8 +32,10 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     console = _console()
     console.print(selection.headline, style="bold", end="")
     console.print(f" ({_rows(prepared, selection.path.n_rows)}).")
-    sizes = ", ".join(size_text(size, "") for size in selection.path.sizes(selection.k))
-    console.print(f"Rows in each: {sizes}.")
+    sizes = selection.path.sizes(selection.k)
+    weighed = prepared.weights is not None or sizes.sum() != selection.path.n_rows
+    listed = ", ".join(size_text(size, "") for size in sizes)
+    console.print(f"{'Weight' if weighed else 'Rows'} in each: {listed}.")
     # Rows that are elsewhere are not looked at again for this.
     if 1 < selection.k <= _DESCRIBED and selection.path.kept_rows is None:
         rows = selection.path.as_counted(prepared.X)
@@ -52,14 +61,15 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
     if selection.candidates:
         console.print("Other k worth a look:")
         for candidate in selection.candidates[:4]:
-            console.print(f"  k = {candidate.k}: {candidate.reason}")
+            why_not = _why_not(selection, candidate)
+            console.print(f"  k = {candidate.k}: {candidate.reason}{why_not}")
     others = [candidate.k for candidate in selection.candidates]
     column, title = "bic", "BIC against k, lower is better"
     if selection.confidence is not None:
         column, title = "agreement", "Expected agreement against k, higher is better"
     console.print(f"\n{title} (O {selection.standing(selection.k)}, o other candidates):\n")
     print(chart(selection.table[column].tolist(), selection.k, others, console.width), end="\n\n")
-    console.print(_table(selection))
+    _show_table(console, selection)
     console.print(f"What to do next: {' '.join(selection.advice)}")
 
 
@@ -84,20 +94,46 @@ def _rows(prepared: Prepared, rows: int) -> str:
     return f"{prepared.source}: {counted(rows, 'row')}, {columns}"
 
 
-def _short(value: float) -> str:
-    return f"{value:.1f}" if abs(value) < 1e7 else f"{value:.8g}"
+def _why_not(selection: Selection, candidate: Candidate) -> str:
+    """Say of a k with a higher expected agreement why it is not the answer."""
+    if selection.confidence is None or selection.k != selection.chosen:
+        return ""
+    agreement = selection.confidence["agreement"]
+    if agreement[candidate.k] <= agreement[selection.k]:
+        return ""
+    return f" (higher by at most {TIE}: of such k the smallest from 2 on is taken)"
 
 
-def _table(selection: Selection) -> RichTable:
-    shown = [name for name in _SHOWN if name in selection.table]
-    titles = ("k", "inertia", "df", "BIC", *(_SHOWN[name] for name in shown))
-    table = RichTable(*titles, box=box.SIMPLE_HEAD)
+def _show_table(console: Console, selection: Selection) -> None:
+    """Print what fits into the terminal: columns are left out, and no number is cut."""
+    titles = {name: title for name, title in _TITLES.items() if name in selection.table}
+    left_out = []
+    table, width = _table(selection, titles)
+    for name in _DISPENSABLE:
+        if width > console.width and name in titles:
+            left_out.append(titles.pop(name))
+            table, width = _table(selection, titles)
+    Console(highlight=False, markup=False, width=width).print(table)
+    if left_out:
+        console.print(f"No room for {', '.join(left_out)}: --json and --report have all columns.")
+
+
+def _table(selection: Selection, titles: dict[str, str]) -> tuple[RichTable, int]:
+    """Return these columns as a table, and how wide it is."""
+    table = RichTable("k", *titles.values(), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in table.columns:
         column.justify = "right"
     table.add_column("")
-    for k, row in selection.table.iterrows():
+    for k, row in selection.table[list(titles)].iterrows():
+        cells = [f"{k}", *(_cell(name, value) for name, value in row.items())]
         mark = selection.standing(cast("int", k))
-        cells = [f"{k}", f"{row.inertia:.6g}", _short(row.dof), _short(row.bic)]
-        cells += ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in shown]
         table.add_row(*cells, mark, style="bold" if k == selection.k else None)
-    return table
+    return table, Console(width=_ANY_WIDTH).measure(table).maximum
+
+
+def _cell(name: Any, value: float) -> str:
+    if name == "inertia":
+        return f"{value:.6g}"
+    if name in ("dof", "bic"):
+        return f"{value:.1f}" if abs(value) < 1e7 else f"{value:.8g}"
+    return "" if value != value else f"{value:.2f}"

@@ -39,7 +39,7 @@ class Scaling:
         return np.asarray((logarithms(values, self.shift, names) - self.offset) / self.spread)
 
     def restore(self, points: Any) -> Floats:
-        """Return what scaled rows were before: a mean of logarithms as a geometric mean."""
+        """Return what scaled rows were; means of logarithms are turned back as values are."""
         return exponentials(np.asarray(points) * self.spread + self.offset, self.shift)
 
 
