@@ -1,7 +1,10 @@
 """Any clusterer in place of k-means."""
 
 import json
+import threading
+import time
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,9 +21,11 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import ThreadpoolController
 
 from conftest import blobs
 from edfkmeans import KMeansPath, compare, fit_path, score, select_k, silhouettes
+from edfkmeans.fits import clusterer as clusterer_module
 
 
 class Panic(BaseException):
@@ -223,3 +228,36 @@ def test_rows_elsewhere_are_refused(wine):
     da = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match="needs the rows in memory"):
         fit_path(da.from_array(wine, chunks=(90, 13)), clusterer=KMeans())
+
+
+class LoadsLate(BaseEstimator):
+    """Loads what it needs when it is fitted, as many do."""
+
+    seen: ClassVar[list] = []
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit_predict(self, X, y=None):
+        self.seen.append(self.n_clusters)
+        if len(self.seen) == 1:
+            time.sleep(0.3)
+            assert self.seen == [2], "others began before the first was done"
+        return np.arange(len(X)) % self.n_clusters
+
+
+def test_the_first_fit_is_alone_and_no_thread_looks_for_libraries(monkeypatch):
+    """A thread that loads a library and one that looks for libraries may wait for each other."""
+    threads = []
+
+    class Watched(ThreadpoolController):
+        def __init__(self):
+            threads.append(threading.current_thread())
+            super().__init__()
+
+    monkeypatch.setattr(clusterer_module, "ThreadpoolController", Watched)
+    path = fit_path(
+        np.random.default_rng(0).normal(size=(60, 2)), 5, clusterer=LoadsLate(), n_jobs=2
+    )
+    assert threads == [threading.main_thread()]
+    assert (path.failed, sorted(LoadsLate.seen)) == ({}, [2, 3, 4, 5, 6])

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from edfkmeans._choices import Metric
 from edfkmeans._streams import Purpose, stream
@@ -78,20 +78,27 @@ class Clusterer:
         report: Callable[[int, float], None],
     ) -> tuple[list[Fit], Failures]:
         """Fit k = 1 .. k_last, several at a time; where that fails, a stand-in takes its place."""
+        libraries = ThreadpoolController()
+
+        def limited(api: str) -> Any:
+            return libraries.limit(limits=1, user_api=api) if n_jobs > 1 else nullcontext()
 
         def one(k: int) -> _Found:
             pool.check()
             # Threads share out the cores: those that a library would start are too many.
-            with threadpool_limits(1, "openmp") if n_jobs > 1 else nullcontext():
+            with limited("openmp"):
                 return self._labels(k, seed)
 
         def told(k: int, found: _Found) -> None:
             report(k, np.nan if found[0] is None else fit_of_labels(values, found[0], k).inertia)
 
-        # Large k first: the longest tasks must not be the last ones.
-        ks = range(k_last, 1, -1)
-        with threadpool_limits(1, "blas") if n_jobs > 1 else nullcontext(), Threads(n_jobs) as pool:
-            found = dict(zip(ks, pool.map(one, ks, told), strict=True))
+        # The first k comes alone. Estimators load what they need when they are first fitted, and
+        # look for libraries then: in several threads at once, these may wait for each other for
+        # ever. After it, large k first: the longest tasks must not be the last ones.
+        found: dict[int, _Found] = {}
+        with limited("blas"), Threads(n_jobs) as pool:
+            for ks in (range(2, min(k_last, 2) + 1), range(k_last, 2, -1)):
+                found |= zip(ks, pool.map(one, ks, told), strict=True)
         failed = {k: found[k][1] for k in sorted(found) if found[k][0] is None}
         self._tell(failed, k_last)
         fits = [fit_of_labels(values, np.zeros(len(values), np.int32), 1)]
