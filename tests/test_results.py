@@ -93,6 +93,9 @@ def test_a_digest_sees_statements_only():
     same = "def f(x):\n\n    return x + 1  # because\n"
     assert provenance.bare(code) == provenance.bare(same)
     assert provenance.bare(code) != provenance.bare(same.replace("1", "2"))
+    refusal = "if x:\n    raise ValueError('no')\n"
+    assert provenance.bare(refusal) == provenance.bare(refusal.replace("no", "not so"))
+    assert provenance.bare(refusal) != provenance.bare(refusal.replace("ValueError", "KeyError"))
 
 
 @pytest.fixture
