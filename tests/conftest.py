@@ -80,6 +80,15 @@ def ctrl_c_as_before():
         signal.signal(each, handler)
 
 
+def need(name):
+    """Have a program of the system's installed, or skip the test and say why."""
+    if os.name == "nt":
+        pytest.skip(f"needs {name}")
+    done = subprocess.run([HERE / "install.sh", name], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"needs {name}: {(done.stdout + done.stderr).strip()}")
+
+
 @pytest.fixture
 def benchmark_folder():
     """Folder of the paper's data sets; the test is skipped where there is none."""
@@ -97,11 +106,7 @@ def wine():
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if not shutil.which("chromium"):
-        script = HERE / "install_chromium.sh"
-        done = subprocess.run([script], capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"needs chromium: {(done.stdout + done.stderr).strip()}")
+    need("chromium")
     with playwright.sync_playwright() as engine:
         started = engine.chromium.launch(
             executable_path=shutil.which("chromium"),

@@ -1,8 +1,6 @@
 """What the tests need of Spark: one session for all, and rows brought to it."""
 
 import os
-import shutil
-import subprocess
 import sys
 import time
 from functools import cache
@@ -28,14 +26,10 @@ def need_java():
     """Skip a test where there is no Java and none can be installed, and say so."""
     if os.name == "nt":
         pytest.skip("Spark needs more than Java on Windows")
-    home = os.environ.get("JAVA_HOME", "")
-    if shutil.which("java") or Path(home, "bin", "java").exists():
-        return
-    done = subprocess.run(
-        [Path(__file__).parent / "install_java.sh"], capture_output=True, text=True
-    )
-    if done.returncode:
-        pytest.skip(f"needs Java 17 or later: {(done.stdout + done.stderr).strip()}")
+    if not Path(os.environ.get("JAVA_HOME", ""), "bin", "java").exists():
+        from conftest import need  # not in Spark's workers, which load this module too
+
+        need("java")
 
 
 def builder():

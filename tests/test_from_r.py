@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import need
+
 pytest.importorskip("typer", reason="needs the command line")
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "from_r.md").read_text(encoding="utf-8")
@@ -33,18 +35,8 @@ def printed(command, script, tmp_path):
     return [line.rstrip() for line in done.stdout.splitlines()]
 
 
-def has_jsonlite():
-    rscript = shutil.which("Rscript")
-    return (
-        rscript
-        and not subprocess.run([rscript, "-e", "library(jsonlite)"], capture_output=True).returncode
-    )
-
-
-@pytest.mark.skipif(
-    not has_jsonlite(), reason="needs Rscript with jsonlite (tests/install_r.sh installs them)"
-)
 def test_the_block_for_r(tmp_path):
+    need("r")
     code, text = block("r")
     (tmp_path / "block.R").write_text(code, encoding="utf-8")
     assert printed(["Rscript"], "block.R", tmp_path) == text.splitlines()

@@ -1,4 +1,3 @@
-import shutil
 import subprocess
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 import naive
-from conftest import blobs, standardise
+from conftest import blobs, need, standardise
 from edfkmeans import KMeansPath, fit_path, score, select_k
 from edfkmeans.criteria import Criterion, Curve, NotApplicable, Work, register, registered
 from edfkmeans.criteria import criterion as criterion_module
@@ -210,12 +209,8 @@ write.csv(t(answers), "rules.csv", row.names = FALSE)
 """
 
 
-@pytest.mark.skipif(
-    shutil.which("Rscript") is None
-    or subprocess.run(["Rscript", "-e", "library(cluster)"], capture_output=True).returncode,
-    reason="needs Rscript with the package cluster",
-)
 def test_gap_and_rules_agree_with_r(tmp_path, wine):
+    need("r")
     path = fit_path(wine, 8, random_state=0)
     rng = np.random.default_rng(0)
     curves, errors = rng.normal(size=(200, 8)).cumsum(axis=1), rng.uniform(0, 2, size=(200, 8))
