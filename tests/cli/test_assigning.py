@@ -66,7 +66,7 @@ def test_what_does_not_match_is_refused(table, tmp_path):
     frame = pd.read_csv(table)
     for change, message in (
         ({"x": "xx"}, "has no column 'x', which the model needs. Did you mean 'xx'?"),
-        (frame.assign(plan="c"), "'plan' holds 'c', which is none of its values before"),
+        (frame.assign(plan="c"), "'plan' holds 'c', which is none of the values it had"),
         (frame.assign(x="?"), "'x' holds what is not a number, such as '?'"),
         (frame.fillna({"y": 1.0}).assign(x=0.0), "'x' holds zeros (0 in row 1), which have"),
         ({"x": "p", "y": "q"}, "has no columns 'x', 'y', which the model needs. It has 'who', 'p'"),
@@ -82,6 +82,9 @@ def test_what_does_not_match_is_refused(table, tmp_path):
     left = run("assign", model, table, "--missing", "drop")
     assert len(pd.read_csv(io.StringIO(left.stdout))) == 59
     assert "1 row with missing values left out." in left.stderr
+    frame.dropna().assign(plan="c").to_csv(tmp_path / "new.csv", index=False)
+    again = run("assign", model, tmp_path / "new.csv")
+    assert "--missing" not in again.output  # which would not help
     none = run("assign", table, table)
     assert (none.exit_code, "is not a model" in none.output) == (2, True)
     answer = tmp_path / "answer.json"

@@ -85,7 +85,7 @@ def test_the_names_that_r_writes_name_the_rows():
 
 def test_ids_that_rows_share_are_told():
     shared = FRAME.assign(name=list("ppqrq"))
-    assert "4 rows share their 'name'" in ready(shared, id_column="name").notes[0]
+    assert "share their 'name' with another" in ready(shared, id_column="name").notes[0]
     assert not any("share" in note for note in ready(id_column="name").notes)
 
 
@@ -188,6 +188,16 @@ EMPTY = pd.DataFrame({"a": [1.0, 2], "b": [np.nan, np.nan]})
             "--drop t19 and so on for 10 more",
         ),
         (FRAME, {"log": ["y"], "drop": ["name", "x"], "scale": "log"}, "Leave --log out"),
+        (
+            FRAME,
+            {"log": ["name"], "id_column": "name"},
+            "--log 'name': this column of f.csv is not",
+        ),
+        (  # a title above the table
+            FRAME.set_axis(["name", "Unnamed: 1", "Unnamed: 2", "Unnamed: 3"], axis=1),
+            {},
+            "The first row of f.csv names 1 of 4 columns. If the names stand further down, delete",
+        ),
         (FRAME, {"log": ["w"], "drop": ["name"]}, "--log 'w': f.csv has no such column"),
         (FRAME.assign(x=-1.0), {"log": ["x"], "drop": ["name"]}, "--log x: 'x' of f.csv holds neg"),
         (FRAME.assign(x=-1.0), {"scale": "log", "drop": ["name"]}, "--scale log: 'x' of f.csv"),
@@ -417,6 +427,7 @@ def test_logarithms_are_taken_and_given_back(options):
     np.testing.assert_allclose(found.X, StandardScaler().fit_transform(logs), atol=1e-12)
     np.testing.assert_allclose(found.scaling.restore(found.X), frame, rtol=1e-9)
     assert any(note.startswith("In logarithms: 'spend'") for note in found.notes)
+    assert not any("added before" in note for note in found.notes)
     assert "no logarithms taken" in " ".join(ready(frame[["x"]], log=["auto"]).notes)
 
 
@@ -424,6 +435,7 @@ def test_all_columns_in_logarithms():
     frame = np.exp(long_frame()[["x"]]).assign(zeros=[0.0, 3.0] * 100)
     found = ready(frame, scale="log")
     np.testing.assert_array_equal(found.scaling.shift, [0.0, 3.0])
+    assert "Zero has no logarithm: added before, 3 to 'zeros'." in found.notes
     logs = np.column_stack([np.log(frame.x), np.log(frame.zeros + 3)])
     np.testing.assert_allclose(found.X, StandardScaler().fit_transform(logs), atol=1e-12)
 

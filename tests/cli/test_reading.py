@@ -153,6 +153,8 @@ def pickled():
         ("  \n ", "is empty"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields and the first 2"),
         ("a\tb\nx\t1\t2\ny\t3\t4\n", "line 2 has 3 fields .* write.table, .* col.names = NA"),
+        ("Cars\n\na,b,c\n1,2,3\n", "line 3 has 3 fields and the first 1.* further down, delete"),
+        ('a,"b\nc"\n"1\n2",3\n4,5,6\n', "line 5 has 3 fields and the first 2"),
         ("a,b\n" + "1,2\n" * 500 + "3,4,5\n", "Expected 2 fields in line 502, saw 3"),
         ('a,b\n1,2\n"3,4\n', "A quotation mark is not closed"),
         (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "cannot be unpacked"),

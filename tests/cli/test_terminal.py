@@ -72,3 +72,16 @@ def test_a_higher_rated_k_is_explained(capsys, monkeypatch):
     assert "  k = 5: reason of 5\n" in text
     own = found.with_k(2, prepared.X)  # which was asked for, and needs no reason
     assert why not in shown(own, prepared, capsys, monkeypatch)
+
+
+def test_what_is_not_listed_is_told(capsys, monkeypatch):
+    prepared = prepared_rows()
+    found = select_k(prepared.X, 12, random_state=0)
+    candidates = tuple(Candidate(k, 0.0, 0.0, f"reason of {k}") for k in (4, 5, 6, 7, 8, 9))
+    shares = pd.Series({3: 0.7, 9: 0.2, 8: 0.05})
+    found = replace(found, candidates=candidates, resamples=shares)
+    text = shown(found, prepared, capsys, monkeypatch)
+    assert [k for k in range(4, 10) if f"  k = {k}: reason of {k}\n" in text] == [4, 5, 6, 7, 9]
+    assert "  and 1 more, in the table and the report\n" in text
+    found = replace(found, candidates=candidates[:4], resamples=None)
+    assert " more, in the table" not in shown(found, prepared, capsys, monkeypatch)

@@ -57,7 +57,7 @@ def test_two_values_make_one_column_and_three_make_three():
 @pytest.mark.parametrize(
     "given, column, message",
     [
-        (Input("c", "text", ("a", "b")), ["a", "z"], "'c' holds 'z', which is none of its values"),
+        (Input("c", "text", ("a", "b")), ["a", "z"], "'c' holds 'z', which is none of the values"),
         (Input("n"), ["1", "x"], "'n' holds what is not a number, such as 'x'"),
         (Input("d", "date"), ["1970-01-01", "soon"], "'d' holds no dates, such as '1970-01-01'"),
     ],

@@ -91,6 +91,13 @@ def _refusal(
     frame: pd.DataFrame, refused: list[str], encode: bool, source: str, rows_named: bool
 ) -> str:
     """Say which columns are not numbers, what to correct in the file, and how to go on without."""
+    unnamed = [name for name in frame.columns if str(name).startswith("Unnamed: ")]
+    if len(unnamed) > 1 and 2 * len(unnamed) >= frame.shape[1]:
+        return (
+            f"The first row of {source} names {frame.shape[1] - len(unnamed)} of "
+            f"{frame.shape[1]} columns. If the names stand further down, delete the rows above "
+            "them; otherwise name every column."
+        )
     said = [f"{source} has columns that are not numbers: {_named(frame, refused, encode)}."]
     nameless = next((name for name in refused if name.startswith("Unnamed: ")), None)
     if nameless:

@@ -41,7 +41,7 @@ class Layout:
     @classmethod
     def of(cls, content: bytes, source: str) -> "Layout":
         """Look at the first lines of a text in UTF-8."""
-        lines, whole = _first_lines(content)
+        numbers, lines, whole = _first_lines(content)
         if not lines:
             raise BadFileError(
                 f"{source} is empty. Give a table with a header and rows of numbers."
@@ -73,11 +73,13 @@ class Layout:
             )
         if comma:
             notes.append("Numbers are written with a decimal comma.")
-        _refuse_long_lines(fields, separator, source)
+        _refuse_long_lines(fields, numbers, separator, source)
         return cls(separator, comma, header, names, tuple(notes))
 
 
-def _refuse_long_lines(fields: list[list[str]], separator: str, source: str) -> None:
+def _refuse_long_lines(
+    fields: list[list[str]], numbers: list[int], separator: str, source: str
+) -> None:
     width = len(fields[0])
     too_long = next((i for i, each in enumerate(fields) if len(each) > width), None)
     if too_long is not None:
@@ -87,23 +89,29 @@ def _refuse_long_lines(fields: list[list[str]], separator: str, source: str) -> 
                 " Where the header lacks the name of the first column, as in files by R's "
                 "write.table, put one in front of it, or write the file with col.names = NA."
             )
+        elif too_long == 1 and len({len(each) for each in fields[1:]}) == 1:
+            hint = " If the names of the columns stand further down, delete the lines above them."
+        # A row may go on over several lines.
+        before = sum(1 + sum(field.count("\n") for field in each) for each in fields[:too_long])
         raise BadFileError(
-            f"{source}: line {too_long + 1} has {len(fields[too_long])} fields and the first "
+            f"{source}: line {numbers[before]} has {len(fields[too_long])} fields and the first "
             f"{width}. Every row needs as many fields as the header; the separator found is "
             f"{separator!r}, and numbers need a decimal point.{hint}"
         )
 
 
-def _first_lines(content: bytes) -> tuple[list[str], bool]:
-    """Return the first lines that are not blank, and whether these are all."""
+def _first_lines(content: bytes) -> tuple[list[int], list[str], bool]:
+    """Return the first lines that are not blank, their numbers, and whether these are all."""
     end = 0
     for _ in range(2 * _LINES_LOOKED_AT):
         end = content.find(b"\n", end) + 1
         if not end:
             break
     text = (content[:end] if end else content).decode()
-    lines = [line for line in text.split("\n") if line.strip()]
-    return lines[:_LINES_LOOKED_AT], not end and len(lines) <= _LINES_LOOKED_AT
+    numbered = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+    whole = not end and len(numbered) <= _LINES_LOOKED_AT
+    numbered = numbered[:_LINES_LOOKED_AT]
+    return [i for i, _ in numbered], [line for _, line in numbered], whole
 
 
 def _separator(lines: list[str], whole: bool) -> str:

@@ -132,6 +132,12 @@ def prepare(
             f"In {source} every column holds a single value: there is nothing to cluster. Check "
             "that the file holds what you meant to cluster."
         )
+    idle = next((name for name in log or [] if name in columns_before and name not in names), None)
+    if idle is not None:
+        raise BadFileError(
+            f"--log {idle!r}: this column of {source} is not clustered as a number, so its "
+            "logarithm would change nothing. Leave that --log out."
+        )
     shift = _shifts(numbers, names, log, scale, source, told)
     numbers = logarithms(numbers, shift, names)
     may_log = np.isnan(shift) & (numbers.min(axis=0) >= 0)
@@ -221,10 +227,11 @@ def _shifts(
         shift[j] = log_shift(values[:, j])
     taken = [name for name, each in zip(names, shift, strict=True) if not np.isnan(each)]
     if taken and scale != "log":
-        told.append(
-            f"In logarithms: {some(taken)} (--log); means shown are those of the logarithms, "
-            "turned back."
-        )
+        told.append(f"In logarithms: {some(taken)} (--log).")
+    added = [f"{by:.3g} to {name!r}" for name, by in zip(names, shift, strict=True) if by > 0]
+    if added:
+        more = f" and so on for {len(added) - 3} more" * (len(added) > 3)
+        told.append(f"Zero has no logarithm: added before, {', '.join(added[:3])}{more}.")
     return shift
 
 

@@ -26,8 +26,9 @@ def row_names(
         alike = int(ids.duplicated(keep=False).sum())
         if alike:
             told.append(
-                f"{alike} rows share their {id_column!r} with another row: what is written of the "
-                "rows is in the order of the file, and cannot be told apart by that alone."
+                f"{alike} rows of {source} share their {id_column!r} with another row: what is "
+                "written of them is in the order of the file, and cannot be told apart by that "
+                "alone."
             )
         first = frame.columns[0]
         if first != id_column and _nameless(frame[first]) == "counts":

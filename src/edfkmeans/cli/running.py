@@ -315,7 +315,7 @@ def answer(
             return
         from edfkmeans.cli.terminal import show_selection
 
-        show_selection(selection, prepared)
+        show_selection(selection, prepared, places.get("report"))
         for name, file in places.items():
             print(f"Wrote the {name}: {file}{_of_rows(name, prepared)}")
 

@@ -1,5 +1,6 @@
 """Results in the terminal: the answer in words, a chart, a table."""
 
+from pathlib import Path
 from typing import Any, cast
 
 from rich import box
@@ -18,6 +19,8 @@ from edfkmeans.selection import Selection
 
 # Clusters that are described, at most: the report has them all.
 _DESCRIBED = 12
+# Candidates that are listed, and the part of the resamples from which further ones are.
+_CANDIDATES, _OFTEN = 4, 0.1
 # Columns of the table, and their titles; and those that a narrow terminal can do without, in turn.
 _TITLES = {"inertia": "inertia", "dof": "df", "bic": "BIC"}
 _TITLES |= {"silhouette": "silhouette", "agreement": "agreement", "near": "near"}
@@ -27,7 +30,7 @@ _DISPENSABLE = ("dof", "inertia", "silhouette", "near")
 _ANY_WIDTH = 1000
 
 
-def show_selection(selection: Selection, prepared: Prepared) -> None:
+def show_selection(selection: Selection, prepared: Prepared, report: Path | None = None) -> None:
     """Print the answer and how sure it is, the runners-up, the chart and the table."""
     console = _console()
     console.print(selection.headline, style="bold", end="")
@@ -44,7 +47,8 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
         for cluster, like in enumerate(words):
             console.print(f"  cluster {cluster}: {like}")
     elif selection.k > _DESCRIBED:
-        console.print("  What each is like is in the report: --report report.html")
+        where = report or "--report report.html"
+        console.print(f"  What each is like is in the report: {where}")
     for note in prepared.notes:
         console.print(note)
     for remark in selection.remarks:
@@ -60,9 +64,13 @@ def show_selection(selection: Selection, prepared: Prepared) -> None:
         console.print(f"Why k = {selection.k}: {selection.reasons[selection.k]}.")
     if selection.candidates:
         console.print("Other k worth a look:")
-        for candidate in selection.candidates[:4]:
+        first = _listed(selection)
+        for candidate in first:
             why_not = _why_not(selection, candidate)
             console.print(f"  k = {candidate.k}: {candidate.reason}{why_not}")
+        more = len(selection.candidates) - len(first)
+        if more:
+            console.print(f"  and {more} more, in the table and the report")
     others = [candidate.k for candidate in selection.candidates]
     column, title = "bic", "BIC against k, lower is better"
     if selection.confidence is not None:
@@ -92,6 +100,14 @@ def _console() -> Console:
 def _rows(prepared: Prepared, rows: int) -> str:
     columns = counted(len(prepared.names), "column")
     return f"{prepared.source}: {counted(rows, 'row')}, {columns}"
+
+
+def _listed(selection: Selection) -> list[Candidate]:
+    """Return the first candidates, and those that many resamples chose."""
+    shares = selection.resamples
+    often = set() if shares is None else set(shares.index[shares >= _OFTEN])
+    found = enumerate(selection.candidates)
+    return [each for nth, each in found if nth < _CANDIDATES or each.k in often]
 
 
 def _why_not(selection: Selection, candidate: Candidate) -> str:

@@ -85,8 +85,9 @@ class Input:
         if not known.all():
             new = list(dict.fromkeys(words[~known]))
             raise ValueError(
-                f"The column {self.name!r} holds {some(new, 3)}, which is none of its values "
-                f"before: {some(list(self.values))}. Correct them, or leave those rows out."
+                f"The column {self.name!r} holds {some(new, 3)}, which is none of the values it "
+                f"had when the model was made: {some(list(self.values))}. Correct that, or take "
+                "such rows out of the table."
             )
         if not self.values:
             return np.full((len(column), 1), np.nan)
