@@ -136,6 +136,23 @@ def test_columns_must_be_as_many_as_those_of_the_centres(found):
         Model.of(found[1], ["a", "b"])
 
 
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"spread": 0.0}, r"a spread is not above 0\. A column that is constant has a spread of 1"),
+        ({"spread": np.nan}, "a spread is missing or infinite"),
+        ({"offset": np.inf}, "an offset or a spread is missing or infinite"),
+        ({"fill": np.inf}, "what gaps are filled by is no such number"),
+        ({"spread": [1.0, 2.0]}, r"spread has shape \(2,\), but the centres have 3 columns"),
+    ],
+)
+def test_a_model_that_could_not_be_loaded_is_not_made(found, given, message):
+    with pytest.raises(ValueError, match=message):
+        Model.of(found[1], list("abc"), **given)
+    with pytest.raises(TypeError, match="selection is a KMeansPath"):
+        Model.of(found[1].path, list("abc"))
+
+
 def test_a_model_has_no_two_columns_of_one_name(wine):
     found = select_k(wine[:, :2], 4, random_state=0)
     with pytest.raises(ValueError, match="The model has several columns of the same name: 'a'"):

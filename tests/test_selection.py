@@ -175,6 +175,9 @@ def test_path_of_other_data(wine):
         select_k(wine * 2, path=path)
     with pytest.raises(ValueError, match="the rows of X are others, or in another order"):
         select_k(wine[::-1], path=path)
+    for other in (wine + 100, wine[:, ::-1], -wine + 1):
+        with pytest.raises(ValueError, match="fitted to other rows than those of X: their"):
+            select_k(other, path=path)
     with pytest.raises(ValueError, match=r"k_max=9 is more than path\.k_max=4"):
         select_k(wine, k_max=9, path=path)
 

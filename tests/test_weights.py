@@ -124,6 +124,18 @@ def test_choice_of_repeats(case, method):
     same(np.repeat(found.ambiguity, w), whole.ambiguity, rel=1e-7)
 
 
+def test_a_row_that_counts_alone_beside_rows_of_weight_0():
+    """Where rows are elsewhere, those of weight 0 are in the clusters, too."""
+    dataset = pytest.importorskip("pyarrow.dataset", reason="needs pyarrow")
+    table = pytest.importorskip("pyarrow").table
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 1, size=(100, 2)) for m in (0, 7, 14)]).round(4)
+    w = rng.integers(0, 4, 300)
+    rows = dataset.dataset(table({"a": X[:, 0], "b": X[:, 1]}))
+    ours = select_k(X, sample_weight=w, random_state=0).table["dof_raw"]
+    same(select_k(rows, sample_weight=w, random_state=0).table["dof_raw"], ours)
+
+
 @settings(max_examples=4, derandomize=True)
 @given(st.integers(0, 999), st.sampled_from(["zeros", "one heavy", "a few heavy"]), st.booleans())
 @pytest.mark.parametrize("kind", ["units of all sizes", "long tails", "a far row", "constant"])

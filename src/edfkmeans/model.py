@@ -103,6 +103,11 @@ class Model:
         inputs : sequence of Input, optional
             In place of `columns`, where some are dates or text.
         """
+        if not isinstance(selection, Selection):
+            raise TypeError(
+                f"selection is a {type(selection).__name__}. Give what select_k returned, or of a "
+                "path select_k(X, path=path)."
+            )
         d = selection.centers.shape[1]
         if inputs is None:
             inputs = [
@@ -112,13 +117,34 @@ class Model:
         if len(made) != d:
             raise ValueError(f"columns has {len(made)} entries, but the centres have {d} columns.")
         refuse_same_names([each.name for each in inputs], "The model")
-        fill, shift, offset, spread = (
-            np.broadcast_to(np.asarray(each, np.float64), d)
-            for each in (fill, shift, offset, spread)
-        )
+        given = {"fill": fill, "shift": shift, "offset": offset, "spread": spread}
+        for name, each in given.items():
+            given[name] = np.asarray(each, np.float64)
+            if given[name].shape not in ((), (1,), (d,)):
+                raise ValueError(
+                    f"{name} has shape {given[name].shape}, but the centres have {d} columns. Give "
+                    "one number, or one for each of them."
+                )
+        fill, shift, offset, spread = (np.broadcast_to(each, d) for each in given.values())
         sizes = selection.path.sizes(selection.k)
         scaling, metric = Scaling(shift, offset, spread), selection.path.metric
-        return cls(tuple(inputs), fill, scaling, selection.centers, sizes, metric)
+        model = cls(tuple(inputs), fill, scaling, selection.centers, sizes, metric)
+        wrong = model._what_is_wrong()
+        if wrong:
+            raise ValueError(f"{wrong}. A column that is constant has a spread of 1.")
+        return model
+
+    def _what_is_wrong(self) -> str:
+        """Say which number cannot be right, if any."""
+        offset, spread = self.scaling.offset, self.scaling.spread
+        if not (np.isfinite(self.centers).all() and np.isfinite([offset, spread]).all()):
+            return "a centre, an offset or a spread is missing or infinite"
+        sizes = np.isfinite(self.sizes) & (self.sizes >= 0)
+        if np.isinf([self.fill, self.scaling.shift]).any() or not sizes.all():
+            return "a size, a logarithm or what gaps are filled by is no such number"
+        if (spread < np.finfo(float).tiny).any():
+            return "a spread is not above 0"
+        return ""
 
     @property
     def k(self) -> int:
@@ -296,12 +322,9 @@ class Model:
         if [each["name"] for each in content["columns"]] != model.columns:
             raise ValueError("columns and inputs have different names")
         refuse_same_names([each.name for each in inputs], "it")
-        if not (np.isfinite(centers).all() and np.isfinite([offset, spread]).all()):
-            raise ValueError("a number is missing")
-        if np.isinf([fill, shift]).any() or not (np.isfinite(sizes) & (sizes >= 0)).all():
-            raise ValueError("a size, a logarithm or what gaps are filled by is no such number")
-        if (spread < np.finfo(float).tiny).any():
-            raise ValueError("a spread is not above 0")
+        wrong = model._what_is_wrong()
+        if wrong:
+            raise ValueError(wrong)
         return model
 
 

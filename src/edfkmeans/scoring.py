@@ -75,7 +75,8 @@ def score(
     kept = without_noise(labels, len(raw), "labels")
     if sample_weight is not None:
         sample_weight = check_weights(sample_weight, len(raw))[kept]
-    rows = memory.open_rows(in_metric(raw[kept], metric), seed, n_jobs, False, sample_weight)
+    seen = in_metric(raw[kept], metric, np.arange(len(raw))[kept])
+    rows = memory.open_rows(seen, seed, n_jobs, False, sample_weight)
     _, (fit,) = fits_of_labels(rows, labels=np.asarray(labels)[kept])
     if pilot_labels is None:
         pilot = _pilot(rows, fit.k, seed, n_jobs)

@@ -209,6 +209,9 @@ class Selection:
             agreement = float(self.confidence["agreement"][self.k])
             words.append(f"expected agreement {agreement:.2f}")
         words.append(self.reasons.get(self.k) or "chosen")
+        if self.resamples is not None:
+            share = float(self.resamples.get(self.k, 0.0))
+            words.append(f"chosen in {100 * share:.0f} % of resamples")
         return Candidate(self.k, float(self.table["bic"][self.k]), 0.0, "; ".join(words), agreement)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

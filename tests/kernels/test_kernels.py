@@ -640,6 +640,27 @@ def test_exact_terms_equal_fifty_digits(name, scale):
     np.testing.assert_allclose(terms, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [jumps.paper_terms, envelope.exact_terms])
+def test_a_row_that_counts_alone_has_no_terms(kernel):
+    """Nor have rows of weight 0 that are in its cluster, wherever they stand."""
+    X, labels, pilot = clustered("tiles and rests")
+    labels[labels == 1] = 0
+    labels[[5, 9]] = 1
+    sizes = np.array([len(X) - 2, 1])
+    centers, pilot_centers = (
+        np.array([X[each == c].mean(axis=0) for c in range(each.max() + 1)])
+        for each in (labels, pilot)
+    )
+    gaps = np.empty((2, 2))
+    jumps.center_gaps(centers, gaps)
+    terms = np.full(len(X), np.nan)
+    by_cluster = np.argsort(labels, kind="stable")
+    reach = (7.5,) if kernel is envelope.exact_terms else ()
+    kernel(X, labels, by_cluster, centers, sizes, gaps, pilot, pilot_centers, 0.5, *reach, terms)
+    np.testing.assert_array_equal(terms[[5, 9]], 0.0)
+    assert np.isfinite(terms).all()
+
+
 @pytest.mark.parametrize("method", ["paper", "exact"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("spread", [0.05, 0.3, 1.0])

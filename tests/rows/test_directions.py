@@ -68,6 +68,16 @@ def test_everything_is_what_it_is_of_rows_of_length_one():
     assert list(found["k"]) == list(compare(unit, ["silhouette", "bic"], k_max=8).table["k"])
 
 
+def test_rows_of_zeros_have_their_numbers_beside_noise():
+    X, truth = rays()
+    X[10], truth[[0, 7]] = 0, -1
+    with (
+        pytest.warns(UserWarning, match="taken as noise"),
+        pytest.raises(ValueError, match=r"none: 10 \(counted from 0\)"),
+    ):
+        score(X, truth, metric="cosine")
+
+
 def test_the_inertia_is_that_of_cosines():
     X, _ = rays()
     path = fit_path(X, 6, metric="cosine", random_state=0)

@@ -308,6 +308,13 @@ def _check_sums(path: KMeansPath, rows: Rows) -> None:
             f"{path.inertia[-1]:.6g}: the rows of X are others, or in another order. Give the X of "
             "the path."
         )
+    # Rows that are moved, or with columns in another order, have the same sums.
+    away = np.abs(rows.units.to_original(again.centers) - path.centers(last)).max()
+    if away > 1e-3 * np.sqrt(spread / len(values)):
+        raise ValueError(
+            "path was fitted to other rows than those of X: their means in each cluster differ by "
+            f"up to {away:.6g}. Give the X of the path, its columns in their order."
+        )
 
 
 def open_for(

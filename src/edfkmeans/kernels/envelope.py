@@ -195,7 +195,8 @@ def exact_terms(
         first += count
         n_c = float(sizes[c])
         if n_c == 1.0:
-            terms[rows[0]] = 0.0
+            for p in range(count):  # rows of weight 0 may be with the one that counts
+                terms[rows[p]] = 0.0
             continue
         load_tile(X, rows, count, tile)
         tile_distances(tile, centers[c], distance)

@@ -237,9 +237,11 @@ def raise_bad(bad: Bad, columns: Any) -> NoReturn:
     kinds = " and ".join(["NaN"] * bad.nan + ["infinity"] * bad.infinite)
     many = f"{bad.count} values, the first" if bad.count > 1 else "one value,"
     fill = ", e.g. with sklearn.impute.SimpleImputer" if bad.nan else ""
+    # Columns without names have numbers, as numpy counts them.
+    column = f"{columns[bad.column]!r}" + " (from 0, too)" * isinstance(columns, range)
     error = NotFiniteError(
         f"Input X contains {kinds}: {many} in row {bad.row} ({bad.where}), "
-        f"column {columns[bad.column]!r}. Drop those rows or fill them{fill}."
+        f"column {column}. Drop those rows or fill them{fill}."
     )
     error.bad, error.columns = bad, columns
     raise error

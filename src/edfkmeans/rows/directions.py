@@ -24,11 +24,14 @@ _NAMED = 5
 _ADVICE = "Leave out such rows, e.g. X[X.any(axis=1)], and keep them as a group of their own."
 
 
-def unit_rows(rows: Values) -> Values:
-    """Scale every row to length one; a row of zeros has no direction and is an error."""
+def unit_rows(rows: Values, numbers: Any = None) -> Values:
+    """Scale every row to length one; a row of zeros has no direction and is an error.
+
+    `numbers` are those by which the error names rows, where they are not the first ones.
+    """
     scaled = unit_rows_or_none(rows)
     if np.isposinf(scaled).any():
-        _refuse_zeros(rows)
+        _refuse_zeros(rows, numbers)
     return scaled
 
 
@@ -49,9 +52,9 @@ def unit_rows_or_none(rows: Values) -> Values:
     return scaled
 
 
-def in_metric(rows: Values, metric: Metric) -> Values:
+def in_metric(rows: Values, metric: Metric, numbers: Any = None) -> Values:
     """Return rows as a metric sees them."""
-    return unit_rows(rows) if metric == "cosine" else rows
+    return unit_rows(rows, numbers) if metric == "cosine" else rows
 
 
 def check_metric(metric: Any, path: Any) -> Metric:
@@ -85,8 +88,9 @@ def refuse_bad(error: NotFiniteError) -> NoReturn:
     ) from None
 
 
-def _refuse_zeros(rows: Values) -> None:
+def _refuse_zeros(rows: Values, numbers: Any) -> None:
     zeros = np.flatnonzero(~rows.any(axis=1))
+    zeros = zeros if numbers is None else np.asarray(numbers)[zeros]
     named = ", ".join(map(str, zeros[:_NAMED])) + (" ..." if len(zeros) > _NAMED else "")
     told = "1 row holds" if len(zeros) == 1 else f"{len(zeros)} rows hold"
     has = "has" if len(zeros) == 1 else "have"
