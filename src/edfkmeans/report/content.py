@@ -164,6 +164,7 @@ def _closely(
         ],
         "sound": list(sound.words),
         "unsound": list(sound.unsound),
+        "single": list(sound.single),
         "between": [int(count) for count in sound.table["between"]],
     }
 
