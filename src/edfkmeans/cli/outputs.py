@@ -27,6 +27,8 @@ from edfkmeans.soundness import Soundness, assess_several, worth_a_look
 
 # The version of the JSON; it grows when a name in it changes.
 SCHEMA = 2
+# Columns of which a report says what was added before their logarithm; the JSON says it of all.
+_LISTED = 10
 _PICTURES = (".png", ".svg", ".pdf")
 _TABLES = (".csv", ".parquet", ".pq")
 
@@ -120,7 +122,7 @@ class Outputs:
                     parts.report,
                     title=f"How many clusters in {prepared.source}? Every criterion",
                     remarks=remarks,
-                    notes=prepared.notes,
+                    notes=_notes(prepared),
                     command=command,
                 )
             parts._write_plot_and_json(lambda: comparison.plot()[0].figure, content)
@@ -295,8 +297,22 @@ class Shown:
         return {"profiles": profiles.to_dict(), "soundness": sound}
 
 
+def _notes(prepared: Prepared) -> list[str]:
+    """Say in a report what was done to the rows, also what was added before a logarithm."""
+    pairs = zip(prepared.names, prepared.scaling.shift.tolist(), strict=True)
+    taken = [f"log(x + {shift:.6g}) of {name!r}" for name, shift in pairs if shift > 0]
+    if not taken:
+        return list(prepared.notes)
+    listed = ", ".join(taken[:_LISTED])
+    more = f" and {len(taken) - _LISTED} more" if len(taken) > _LISTED else ""
+    return [
+        *prepared.notes,
+        f"Zeros have no logarithm, so columns that hold any were taken as {listed}{more}.",
+    ]
+
+
 def _write_report(file: Path, shown: Shown, prepared: Prepared, command: str) -> None:
-    notes = list(prepared.notes)
+    notes = _notes(prepared)
     if len(shown.X) < shown.n_rows:
         notes.append(f"Sizes, means and rows shown are those of a sample of {len(shown.X):,} rows.")
     restore = prepared.restore(shown.selection.path.metric)
