@@ -115,6 +115,38 @@ def test_rules_that_name_mostly_others_are_none():
     assert any(each.rule is None for each in found.clusters)
 
 
+def test_rules_are_made_of_the_columns_that_tell_most_of_their_cluster():
+    """Of one-hot columns each tells of a single cluster, and little of all of them together."""
+    rng = np.random.default_rng(0)
+    month, holiday = np.arange(1200) % 12, np.arange(1200) // 12 % 10 == 0
+    frame = pd.DataFrame({f"mnth={m}": (month == m).astype(float) for m in range(12)})
+    for name in ("temp", "hum", "wind", "casual"):
+        frame[name] = rng.normal(size=1200)
+    frame["holiday"] = holiday.astype(float)
+    kind = np.where(holiday, 12, month)
+    labels = {k: np.minimum(kind, k - 1) for k in range(2, 14)}
+    path = KMeansPath.from_labels(frame, labels | {14: np.where(np.arange(1200), kind, 13)})
+    selection = select_k(frame, path=path, method="naive")
+    found = describe(selection, frame, 13)
+    for each in found.clusters:
+        assert (each.rule.precision, each.rule.coverage) == (1, 1)
+        assert len(each.rule.conditions) == 1 + (each.size < holiday.sum())
+    again = describe(selection, frame, 13)
+    assert [str(each.rule) for each in again.clusters] == [str(e.rule) for e in found.clusters]
+
+
+def test_of_very_many_columns_those_are_tried_in_which_the_cluster_is_far_from_the_mean():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(12), 500)
+    X = rng.normal(size=(6000, 150))
+    X[np.arange(6000), 12 * kind + 7] += 20
+    labels = {k: np.minimum(kind, k - 1) for k in range(2, 13)}
+    path = KMeansPath.from_labels(X, labels | {13: np.where(np.arange(6000), kind, 12)})
+    for each in describe(select_k(X, path=path, method="naive"), X, 12).clusters:
+        assert (each.rule.precision, each.rule.coverage) == (1, 1)
+        assert len(each.rule.conditions) == 1
+
+
 def test_rules_and_means_are_in_the_units_to_show(found):
     selection, frame = found
     profiles = describe(selection, frame, restore=lambda rows: np.exp(np.asarray(rows)))
@@ -212,3 +244,12 @@ def test_messages(found):
         describe(selection, frame[:5])
     with pytest.raises(ValueError, match="names has 1 entries, but X has 4 columns"):
         describe(selection, frame, names=["a"])
+
+
+def test_other_rows_of_the_same_shape_are_refused(found):
+    selection, frame = found
+    for other in (frame[::-1], frame + 1000.0, frame[["b", "noise", "a", "same"]]):
+        with pytest.raises(ValueError, match=r"not .*: they are others, or in another order"):
+            describe(selection, other)
+    close = frame.astype(np.float32)
+    assert describe(selection, close).k == 3

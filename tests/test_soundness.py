@@ -73,8 +73,37 @@ def test_single_rows_are_as_far_apart_as_can_be_told():
     kind = np.array([1, 2] + [0] * 58)
     labels = {2: kind > 0, 3: kind, 4: np.where(np.arange(60) == 5, 3, kind)}
     selection = select_k(X, path=KMeansPath.from_labels(X, labels), method="naive")
-    single = assess(selection, X, 3).table["apart"].iloc[1:]
-    assert (single > 100).all()
+    found = assess(selection, X, 3)
+    assert (found.table["apart"].iloc[1:] > 100).all()
+    assert found.single == (1, 2)
+
+
+def test_a_single_row_is_no_group_and_a_limit_no_measurement():
+    rng = np.random.default_rng(0)
+    X = np.concatenate(
+        [rng.normal(size=(80, 2)), 1e5 + 1e-3 * rng.normal(size=(20, 2)), [[9e5, 0]]]
+    )
+    selection = select_k(X, path=fit_path(X, 4, random_state=0), method="naive")
+    found = assess(selection, X, 3, random_state=0)
+    assert found.table["rows"].tolist() == [80, 20, 1]
+    assert found.single == (2,)
+    assert found.table["stability"][2] == 1  # whenever it is drawn
+    assert found.words[2].startswith("Cluster 2 is one row, no group; it stands apart from cluster")
+    assert "stability" not in found.words[2]
+    assert "holds well (stability" in found.words[1]
+    assert found.table["apart"].tolist() == [999, 999, 999]
+    for words in found.words:
+        assert words.endswith(", its nearest (too far to count in spreads).")
+
+
+@pytest.mark.parametrize("weight, single", [(1, True), (1.5, True), (3, False)])
+def test_a_row_that_stands_for_several_is_several(weight, single):
+    X = np.concatenate([np.random.default_rng(0).normal(size=(40, 2)), [[900, 0]]])
+    weights = np.append(np.ones(40), weight)
+    path = fit_path(X, 4, sample_weight=weights, random_state=0)
+    selection = select_k(X, path=path, method="naive", sample_weight=weights)
+    found = assess(selection, X, 2, n_resamples=3, random_state=0)
+    assert found.single == ((1,) if single else ())
 
 
 def test_the_seed_decides_and_several_share_the_draws(apart):

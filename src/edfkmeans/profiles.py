@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from edfkmeans._streams import Purpose, stream
+from edfkmeans.engines.threads import Threads
+from edfkmeans.fits.fit import inertia_of
 from edfkmeans.fits.path import KMeansPath
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
@@ -24,8 +26,11 @@ Mask = npt.NDArray[np.bool_]
 # Standard deviations of a column that a cluster's mean is above or below that of all rows, from
 # which on it is called high or low, and very high or very low.
 SLIGHTLY_HIGH, HIGH, VERY_HIGH = 0.2, 0.5, 1.5
-# Columns in a description, and columns that rules are made of: the ones that tell most.
-_NAMED, _IN_RULES = 3, 8
+# Columns in a description: the ones that tell most.
+_NAMED = 3
+# Columns that the rule for a cluster is made of, and those that they are chosen from: columns that
+# tell little of a cluster by themselves may tell much beside another.
+_IN_RULES, _LOOKED_AT = 8, 64
 # Conditions in a rule, and what each further one must add to be worth reading; a rule is none if
 # fewer than half of the rows that it names are in the cluster.
 _CONDITIONS, _WORTH, _PRECISE = 3, 0.01, 0.5
@@ -33,6 +38,8 @@ _CONDITIONS, _WORTH, _PRECISE = 3, 0.01, 0.5
 _ROUNDING = 1e-12
 # Rows of a cluster and of all others that a rule is looked for in; it is measured on all rows.
 _ROWS_INSIDE, _ROWS_OUTSIDE = 5_000, 15_000
+# Rows of each that are enough to choose columns by.
+_ROWS_TO_CHOOSE = 2_000
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ class Profiles:
     explained : Series
         For every column the part of its variance that the clusters explain, the highest first.
     means : DataFrame of shape (k, n_features)
-        The mean of every column in every cluster, columns in the same order, in the units shown.
+        The mean of every column in every cluster, columns in the same order, in the units shown. Of
+        a column that was clustered in logarithms, it is the mean of these, turned back.
     clusters : tuple of Profile
         The clusters in words and rules, the largest first.
     """
@@ -137,9 +145,9 @@ def describe(
     deviation or more is "high" or "low", one and a half "very high" or "very low"; of a column of 0
     and 1, in the units shown, the part of ones is told: "97 % member". Of clusters with the same
     words it is said in which column they differ most. A rule of at most three conditions comes from
-    a shallow decision tree that tells the cluster from the other rows; its precision and coverage
-    are counted over all rows. Where fewer than half of the rows that it names would be in the
-    cluster, there is none.
+    a shallow decision tree that tells the cluster from the other rows, by the columns that tell
+    most of it; its precision and coverage are counted over all rows. Where fewer than half of the
+    rows that it names would be in the cluster, there is none.
 
     Parameters
     ----------
@@ -188,9 +196,9 @@ def describe(
     words = descriptions(path, k, values, names, restore)
     rules: list[Rule | None] = [None] * k
     if k > 1:
-        chosen = order[:_IN_RULES]
+        far = np.argsort(-np.abs(_away(path, k, values)), axis=1, kind="stable")
         labels = path.as_counted(path.labels(k))
-        rules = [_rule(values, labels == c, chosen, names, restore) for c in range(k)]
+        rules = [_rule(values, labels == c, far[c, :_LOOKED_AT], names, restore) for c in range(k)]
     sizes = path.sizes(k).tolist()
     return Profiles(
         k=k,
@@ -215,7 +223,29 @@ def check_shown(
     d = selection.centers.shape[1]
     if len(names) != d:
         raise ValueError(f"names has {len(names)} entries, but X has {d} columns.")
+    _check_same(selection, values)
     return values, list(names)
+
+
+def _check_same(selection: Selection, values: Values) -> None:
+    """Refuse other rows of the same shape in memory: their sum of squares is another one.
+
+    With weights it is not looked for: what the path says is of weighed rows.
+    """
+    path, k = selection.path, selection.k
+    weighed = path.spread is not None and path.spread.weights is not None
+    if weighed or path.kept_rows is not None:
+        return
+    labels = np.asarray(selection.labels).astype(np.int32)
+    with Threads(1) as pool:
+        own = inertia_of(np.asarray(values, np.float64), labels, selection.centers, pool)
+    expected = float(path.inertia[k - 1])
+    if np.isfinite(own) and not np.isclose(own, expected, rtol=1e-3, atol=1e-9 * path.inertia[0]):
+        raise ValueError(
+            f"The rows of X have a sum of squares of {own:.6g} about the centres of their "
+            f"clusters, not {expected:.6g}: they are others, or in another order. Give the X of "
+            "the selection."
+        )
 
 
 def shown_centers(path: KMeansPath, k: int, restore: Restore | None) -> Floats:
@@ -242,10 +272,7 @@ def descriptions(
     """Say of every cluster in which columns it is far from the mean, the farthest first."""
     if k == 1:
         return ["all rows"]
-    spread = values.std(axis=0, dtype=np.float64)
-    centers = path.centers(k)
-    away = centers - values.mean(axis=0, dtype=np.float64)
-    away = away / np.where(spread > 0, spread, 1.0)
+    centers, away = path.centers(k), _away(path, k, values)
 
     @cache
     def ones(j: int) -> Floats | None:
@@ -259,6 +286,13 @@ def descriptions(
             for c, more in zip(same, _told_apart(away[same], same, names), strict=True):
                 words[c] += more
     return words
+
+
+def _away(path: KMeansPath, k: int, values: Values) -> Floats:
+    """Return how far clusters are from the mean of each column, in its standard deviations."""
+    spread = values.std(axis=0, dtype=np.float64)
+    away = path.centers(k) - values.mean(axis=0, dtype=np.float64)
+    return np.asarray(away / np.where(spread > 0, spread, 1.0))
 
 
 def _told_apart(away: Floats, clusters: list[int], names: Sequence[str]) -> list[str]:
@@ -324,18 +358,25 @@ def _rule(
     names: Sequence[str],
     restore: Restore | None,
 ) -> Rule | None:
-    """Find the best short rule for a cluster among the nodes of a shallow tree."""
-    from sklearn.tree import DecisionTreeClassifier
+    """Find the best short rule for a cluster among the nodes of a shallow tree.
 
+    Of many columns a few are chosen first, for this cluster: those that a tree of a part of the
+    rows uses, then those in which the cluster is far from the mean, which is how they come.
+    """
     rng = stream(0, Purpose.RULES)
-    drawn = []
-    for rows, most in ((inside, _ROWS_INSIDE), (~inside, _ROWS_OUTSIDE)):
-        numbers = np.flatnonzero(rows)
+
+    def drawn(numbers: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
         many = len(numbers) > most
-        drawn.append(np.sort(rng.choice(numbers, most, replace=False)) if many else numbers)
-    seen = np.concatenate(drawn)
-    tree = DecisionTreeClassifier(max_depth=_CONDITIONS, class_weight="balanced", random_state=0)
-    nodes = tree.fit(values[np.ix_(seen, columns)], inside[seen]).tree_
+        return np.sort(rng.choice(numbers, most, replace=False)) if many else numbers
+
+    own = drawn(np.flatnonzero(inside), _ROWS_INSIDE)
+    others = drawn(np.flatnonzero(~inside), _ROWS_OUTSIDE)
+    if len(columns) > _IN_RULES:
+        few = np.concatenate([drawn(rows, _ROWS_TO_CHOOSE) for rows in (own, others)])
+        used = _tree(values, inside, few, columns).feature
+        first = columns[np.unique(used[used >= 0])]
+        columns = np.concatenate([first, columns[~np.isin(columns, first)]])[:_IN_RULES]
+    nodes = _tree(values, inside, np.concatenate([own, others]), columns)
     best: tuple[float, dict[tuple[int, bool], float], Mask] | None = None
     waiting: list[tuple[int, dict[tuple[int, bool], float], Mask]] = [
         (0, {}, np.ones(len(values), np.bool_))
@@ -371,6 +412,16 @@ def _rule(
         precision=hits / int(named.sum()),
         coverage=hits / int(inside.sum()),
     )
+
+
+def _tree(
+    values: Values, inside: Mask, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
+) -> Any:
+    """Grow a tree, as deep as a rule is long, that tells a cluster from the others."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_depth=_CONDITIONS, class_weight="balanced", random_state=0)
+    return tree.fit(values[np.ix_(rows, columns)], inside[rows]).tree_
 
 
 def _short_limit(values: Values, j: int, threshold: float, restore: Restore | None) -> float:

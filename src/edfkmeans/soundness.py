@@ -36,6 +36,8 @@ _LOOKED_AT = 4
 # Standard deviations between two centres: below this the clusters run into each other. A normal
 # cloud that is cut in two has 2.7, an even one 3.5.
 _CLOSE = 3.5
+# As many are told at most: farther away are only clusters whose rows hardly differ, or not at all.
+_FARTHEST = 999.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -50,14 +52,19 @@ class Soundness:
         the Jaccard coefficient with the cluster that is most like it there, from 0 to 1; NaN where
         the fits cannot be made again. ``nearest``: the cluster that it is least apart from.
         ``apart``: how far the two centres lie from each other, in standard deviations of their rows
-        along the line between them. ``between``: the number of its rows that sit between clusters.
+        along the line between them, 999 at most. ``between``: the number of its rows that sit
+        between clusters.
     n_resamples : int
         How often the rows were drawn again.
+    single : tuple of int
+        The clusters of one row. Such a row has a cluster of its own whenever it is drawn, so that
+        their stability is no evidence.
     """
 
     k: int
     table: pd.DataFrame
     n_resamples: int
+    single: tuple[int, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -65,7 +72,7 @@ class Soundness:
         if self.k == 1:
             return ("One cluster of all rows: there is nothing that could fall apart.",)
         return tuple(
-            _words(int(str(cluster)), row.stability, row.nearest, row.apart)
+            _words(int(str(cluster)), row.stability, row.nearest, row.apart, cluster in self.single)
             for cluster, row in self.table.iterrows()
         )
 
@@ -87,15 +94,18 @@ class Soundness:
         return "\n  ".join([f"Soundness of {self.k} clusters:", *self.words])
 
 
-def _words(cluster: int, stability: float, nearest: float, apart: float) -> str:
+def _words(cluster: int, stability: float, nearest: float, apart: float, single: bool) -> str:
     text = f"Cluster {cluster}"
-    if stability == stability:
+    if single:
+        text += " is one row, no group"
+    elif stability == stability:
         text += f" {next(words for least, words in _CALLED if stability >= least)}"
         text += f" (stability {stability:.2f})"
     else:
         text += " was not drawn again"
     how = "runs into" if apart < _CLOSE else "stands apart from"
-    return f"{text}; it {how} cluster {nearest:.0f}, its nearest ({apart:.1f} spreads away)."
+    far = f"{apart:.1f} spreads away" if apart < _FARTHEST else "too far to count in spreads"
+    return f"{text}; it {how} cluster {nearest:.0f}, its nearest ({far})."
 
 
 def assess(
@@ -193,7 +203,7 @@ def assess_several(
                 "between": _between(selection, X, k),
             }
         ).rename_axis("cluster")
-        found[k] = Soundness(k, table, n_resamples)
+        found[k] = Soundness(k, table, n_resamples, _single(path, k))
     return found
 
 
@@ -279,7 +289,15 @@ def _separation(values: Values, labels: Labels, centers: Floats) -> tuple[npt.ND
         apart = gaps / np.where(both > 0, both, np.finfo(float).tiny)
     np.fill_diagonal(apart, np.inf)
     nearest = apart.argmin(axis=1)
-    return nearest, np.minimum(apart[np.arange(k), nearest], 999.0)
+    return nearest, np.minimum(apart[np.arange(k), nearest], _FARTHEST)
+
+
+def _single(path: KMeansPath, k: int) -> tuple[int, ...]:
+    """Return the clusters of one row; one of a weight of 3 is three rows, of importances one."""
+    rows, weights = path.sizes(k), None if path.spread is None else path.spread.weights
+    if weights is not None and not np.array_equal(weights, np.rint(weights)):
+        rows = np.bincount(path.labels(k)[weights > 0], minlength=k)
+    return tuple(np.flatnonzero(rows == 1).tolist())
 
 
 def _between(selection: Selection, X: Any, k: int) -> Any:

@@ -1,5 +1,6 @@
 """Files that a command writes: names that clash, files that appear, ids that stay."""
 
+import html
 import os
 import subprocess
 import sys
@@ -326,6 +327,21 @@ def test_standard_streams_that_are_closed_or_full(table, closed, code, said, tmp
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr
     assert (tmp_path / "o.csv").exists() == ("t.csv" in closed)
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_a_report_says_what_was_added_before_a_logarithm(table, command, tmp_path):
+    spend = np.exp(table.x / 6).round(2)
+    spend[[0, 12, 24]] = 0
+    table.assign(spend=spend, paid=spend + 1).to_csv(tmp_path / "t.csv", index=False)
+    added = np.quantile(spend[spend > 0], 0.05, method="lower")
+    report = tmp_path / "r.html"
+    some = ("--criterion", "bic") if command == "compare" else ()
+    taken = ("--id", "who", "--log", "spend,paid")
+    done = run(command, tmp_path / "t.csv", *taken, "--report", report, *some, *OPTIONS)
+    assert done.exit_code == 0, done.output
+    text = html.unescape(report.read_text(encoding="utf-8"))
+    assert f"Zero has no logarithm: added before, {added:.3g} to 'spend'." in text
 
 
 @pytest.mark.parametrize("output", ["--labels=o.csv", "--report=o.html", "--json=o.json"])

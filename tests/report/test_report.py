@@ -329,6 +329,74 @@ def test_logarithms_are_not_crowded(browser, tmp_path):
     assert caption not in opened(browser, even).locator("#spreads").inner_text()
 
 
+def test_means_of_logarithms_are_told_where_they_stand(browser, tmp_path):
+    X, _ = blobs(3, n=30)
+    selection = select_k(X, 5, random_state=0)
+    names = ["spend", "root", "days"]
+    selection.to_html(
+        tmp_path / "r.html", X, names=names, restore=lambda rows: np.column_stack(
+            [np.exp(rows[:, 0] / 9) - 0.3, rows[:, 1] ** 3, 2 * rows[:, 2] + 7]
+        ),
+    )  # fmt: skip
+    data = data_of(tmp_path / "r.html")
+    kinds = {"spend": "logarithms", "root": "transformed values", "days": ""}
+    assert dict(zip(data["columns"], data["bent"], strict=True)) == kinds
+    page = opened(browser, tmp_path / "r.html")
+    heads = page.locator("#profiles thead th").all_inner_texts()[2:]
+    assert [head.endswith(" %") for head in heads] == [True] * 3
+    assert {head.split(" · ")[0] for head in heads} == {"spend *", "root *", "days"}
+    assert "the mean of these, turned back. Of logarithms that is" in page.inner_text("#bent")
+    spreads = page.locator("#spreads").inner_text()
+    assert spreads.count("The axis is that of its ") == 2
+    assert "The axis is that of its transformed values." in spreads
+    assert page.trouble == []
+    selection.to_html(tmp_path / "even.html", X, names=names, restore=lambda rows: 2 * rows)
+    assert 'id="bent"' not in (tmp_path / "even.html").read_text(encoding="utf-8")
+    selection.to_html(tmp_path / "no_rows.html", names=names, restore=np.exp)
+    assert data_of(tmp_path / "no_rows.html")["bent"] == ["logarithms"] * 3
+
+
+def test_years_have_no_thousands(browser, tmp_path):
+    kind = np.repeat([0, 1], 900)
+    years = 2001.0 + 14 * kind + np.arange(1800) % 3
+    frame = pd.DataFrame({"year": years, "spend": 20_000.0 + 9000 * kind})
+    labels = {2: kind, 3: np.where(np.arange(1800), kind, 2)}
+    path = KMeansPath.from_labels(frame, labels)
+    found = select_k(frame, path=path, method="naive").with_k(2, frame)
+    found.to_html(tmp_path / "r.html", frame)
+    page = opened(browser, tmp_path / "r.html")
+    cells = page.locator("#profiles tbody td").all_inner_texts()
+    assert {"900", "2002", "2016", "20,000", "29,000"} <= set(cells)
+    drawn = page.locator("#column-1").text_content() + page.locator("#column-2").text_content()
+    assert "2001" in drawn
+    assert "20,000" in drawn
+    assert "in 1800 rows and 2 columns" in page.locator(".answer").inner_text()
+    assert not re.search(r"\b\d,\d{3}\b", page.locator("main").inner_text())
+    assert page.trouble == []
+
+
+def test_a_rule_ends_before_what_is_said_of_it(browser, clusters):
+    page = opened(browser, clusters[0])
+    said = page.locator("#clusters li").first.inner_text().splitlines()
+    rule = next(nth for nth, line in enumerate(said) if line.startswith("Rule: "))
+    assert said[rule] == f"Rule: {page.locator('#clusters li code').first.inner_text()}"
+    after = next(line for line in said[rule + 1 :] if line)
+    assert re.match(r"(over )?\d+ % of the rows it names are in the cluster; it names", after)
+
+
+def test_a_cluster_of_one_row_is_one_row(browser, tmp_path):
+    X, _ = blobs(2, n=40)
+    X[0] = 500
+    found = select_k(X, 4, random_state=0).with_k(3, X)
+    found.to_html(tmp_path / "r.html", X, soundness=assess_several(found, X, [3], random_state=0))
+    page = opened(browser, tmp_path / "r.html")
+    card = page.locator("#clusters li").last.inner_text()
+    assert card.strip().startswith("Cluster 2: 1 row")
+    assert "Cluster 2 is one row, no group" in card
+    assert "None of its rows" not in card
+    assert page.trouble == []
+
+
 @pytest.mark.parametrize("scheme, least", [("light", 2.7), ("dark", 4.5)])
 def test_clusters_stand_out_from_the_ground(browser, clusters, scheme, least):
     page = opened(browser, clusters[0], color_scheme=scheme)

@@ -34,6 +34,8 @@ SHOWN_COLUMNS, DRAWN_COLUMNS = 24, 6
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Characters that the clusters of all rows may take in the page, for all k together.
 _MOST_CHARACTERS = 1_200_000
+# Part by which steps differ, or how many times each is the one before, that is no rounding error.
+_UNEVEN = 0.01
 MEASURES = {
     "agreement": ("expected agreement", "higher is better"),
     "bic": ("BIC", "lower is better"),
@@ -55,6 +57,7 @@ def content(
     """Collect what the script draws from."""
     path, ks = selection.path, range(1, selection.k_max + 1)
     columns = _telling_columns(selection, values)
+    bent = _bent(selection, values, restore)
     data: dict[str, Any] = {
         "k": selection.k,
         "others": [candidate.k for candidate in selection.candidates],
@@ -67,6 +70,7 @@ def content(
         "sizes": [path.sizes(k).round(1).tolist() for k in ks],
         "columns": [names[j] for j in columns],
         "dated": [names[j] in dates for j in columns],
+        "bent": [bent[j] for j in columns],
         "hidden": len(names) - len(columns),
         "centers": [],
         "scores": [],
@@ -103,6 +107,27 @@ def _telling_columns(selection: Selection, values: Values | None) -> list[int]:
     else:
         telling = explained(path, selection.k, path.as_counted(values))
     return sorted(np.argsort(-telling, kind="stable")[:SHOWN_COLUMNS].tolist())
+
+
+def _bent(selection: Selection, values: Values | None, restore: Restore | None) -> list[str]:
+    """Say of every column what was clustered, if equal steps of that are not so in units shown.
+
+    Its means are then not those of the numbers. An empty text where they are.
+    """
+    given = selection.path.centers(selection.path.k_max + 1) if values is None else values
+    if restore is None:
+        return [""] * given.shape[1]
+    low, high = given.min(axis=0).astype(np.float64), given.max(axis=0).astype(np.float64)
+    steps = np.diff(np.asarray(restore(np.linspace(low, high, 5)), np.float64), axis=0)
+    found = []
+    for own in steps.T:
+        if np.ptp(own) <= _UNEVEN * np.abs(own).max():
+            found.append("")
+        elif (own == 0).any() or np.ptp(own[1:] / own[:-1]) > _UNEVEN * abs(own[1] / own[0]):
+            found.append("transformed values")
+        else:
+            found.append("logarithms")  # each step is as many times the one before
+    return found
 
 
 def _differences(
@@ -164,6 +189,7 @@ def _closely(
         ],
         "sound": list(sound.words),
         "unsound": list(sound.unsound),
+        "single": list(sound.single),
         "between": [int(count) for count in sound.table["between"]],
     }
 

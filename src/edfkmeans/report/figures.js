@@ -13,12 +13,14 @@ const figures = (() => {
   ];
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("data").textContent);
-  const short = (x) => (x === null ? "none" : Number(x.toPrecision(5)).toLocaleString("en", { maximumSignificantDigits: 5 }));
+  // Thousands are parted from 10,000 on: a year is written 2010.
+  const written = (x, options) => x.toLocaleString("en", { useGrouping: Math.abs(x) >= 1e4, ...options });
+  const short = (x) => (x === null ? "none" : written(Number(x.toPrecision(5)), { maximumSignificantDigits: 5 }));
   // Numbers at an axis: as many digits as tell its marks apart, and no more than there is room for.
   function tick(v, span) {
     const digits = Math.min(20, Math.max(0, 2 - Math.floor(Math.log10(span))));
-    if (Math.abs(v) >= 1e6) return v.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 5 });
-    return digits > 5 ? Number(v.toPrecision(3)).toString() : v.toLocaleString("en", { maximumFractionDigits: digits });
+    if (Math.abs(v) >= 1e6) return written(v, { notation: "compact", maximumSignificantDigits: 5 });
+    return digits > 5 ? Number(v.toPrecision(3)).toString() : written(v, { maximumFractionDigits: digits });
   }
   const colour = (c) => `var(--c${c % COLOURS})`;
   const shape = (c, r) => SHAPES[c % SHAPES.length](r);
@@ -121,5 +123,5 @@ const figures = (() => {
     }
   }
 
-  return { $, data, short, tick, colour, shape, add, put, mark, curve, save, savable };
+  return { $, data, written, short, tick, colour, shape, add, put, mark, curve, save, savable };
 })();

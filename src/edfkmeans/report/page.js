@@ -1,7 +1,7 @@
 "use strict";
 // Draws what belongs to the k that is looked at.
 (() => {
-  const { $, data, short, tick, colour, shape, add, put, mark, curve, save, savable } = figures;
+  const { $, data, written, short, tick, colour, shape, add, put, mark, curve, save, savable } = figures;
   const last = data.sizes.length;
   let k = data.k;
 
@@ -86,18 +86,19 @@
     data.sizes[k - 1].forEach((size, c) => {
       const card = put(list, "li"), head = put(card, "h4");
       mark(head, c);
-      head.append(` Cluster ${c}: ${size.toLocaleString("en")} ${size === 1 ? "row" : "rows"}`);
+      head.append(` Cluster ${c}: ${written(size)} ${size === 1 ? "row" : "rows"}`);
       if (words) put(card, "p", `${words[c][0].toUpperCase()}${words[c].slice(1)}.`, "like");
       if (!closely || k === 1) return;
       if (!closely.rules[c]) put(card, "p", "No short rule tells it from the others.");
       else {
         const [text, precision, coverage] = closely.rules[c], rule = put(card, "p", "Rule: ");
         put(rule, "code", text);
-        rule.append(`. ${percent(precision)} of the rows it names are in the cluster; it names ${percent(coverage)} of the cluster.`);
+        put(card, "p", `${percent(precision)} of the rows it names are in the cluster; it names ${percent(coverage)} of the cluster.`);
       }
       const sound = put(card, "p", closely.sound[c]), between = closely.between[c];
       if (closely.unsound.includes(c)) sound.className = "unsound";
-      sound.append(between ? ` ${between.toLocaleString("en")} of its rows ${between === 1 ? "sits" : "sit"} between clusters.` : " None of its rows sits between clusters.");
+      if (closely.single.includes(c)) sound.append(between ? " It sits between clusters." : "");
+      else sound.append(between ? ` ${written(between)} of its rows ${between === 1 ? "sits" : "sit"} between clusters.` : " None of its rows sits between clusters.");
     });
     const near = Object.keys(data.closely).join(", ");
     $("closely").textContent = closely || !near ? "" : `Rules, and whether clusters hold, were worked out for k = ${near} only. --k ${k}, or with_k(${k}, X), does it for ${k}.`;
@@ -115,7 +116,7 @@
     for (const name of ["cluster", "rows"]) put(head, "th", name).scope = "col";
     for (const j of order) {
       const part = data.differences && k > 1 ? ` · ${Math.round(100 * data.differences[k - 1].explained[j])} %` : "";
-      put(head, "th", data.columns[j] + part).scope = "col";
+      put(head, "th", data.columns[j] + (data.bent[j] && " *") + part).scope = "col";
     }
     const body = table.createTBody();
     data.sizes[k - 1].forEach((size, c) => {
@@ -123,7 +124,7 @@
       first.scope = "row";
       mark(first, c);
       first.append(` ${c}`);
-      put(row, "td", size.toLocaleString("en"));
+      put(row, "td", written(size));
       for (const j of order) {
         const node = put(row, "td", data.dated[j] ? day(data.centers[k - 1][c][j]) : short(data.centers[k - 1][c][j])), z = data.scores[k - 1][c][j];
         const strength = Math.min(45, Math.round(Math.abs(z) * 22));
@@ -144,12 +145,12 @@
     first.forEach((j, nth) => {
       const figure = put(place, "figure"), high = Math.max(14, Math.min(30, 150 / k)), bottom = 8 + high * k;
       const svg = add(figure, "svg", { id: `column-${nth + 1}`, role: "img", viewBox: `0 0 360 ${bottom + 26}` });
-      const [least, middle, most] = ticks[nth], span = most - least || 1, x = (part) => 34 + 306 * part;
+      const [least, , most] = ticks[nth], span = most - least || 1, x = (part) => 34 + 306 * part;
       // Of a column in logarithms the middle of the axis is not that of its numbers.
-      const even = Math.abs(middle - (least + most) / 2) < 0.01 * span;
+      const even = !data.bent[j];
       ticks[nth].forEach((v, i) => {
         add(svg, "line", { x1: x(i / 2), x2: x(i / 2), y1: 4, y2: bottom, stroke: "var(--line)" });
-        add(svg, "text", { x: x(i / 2), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, data.dated[j] ? day(v) : even ? tick(v, span) : Number(v.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+        add(svg, "text", { x: x(i / 2), y: bottom + 17, "text-anchor": ["start", "middle", "end"][i] }, data.dated[j] ? day(v) : even ? tick(v, span) : written(Number(v.toPrecision(3)), { maximumSignificantDigits: 3 }));
       });
       quantiles[nth].forEach(([a, b, c, d, e], own) => {
         const y = 8 + high * (own + 0.5), thick = Math.min(12, 0.6 * high);
@@ -160,7 +161,7 @@
       });
       const part = k > 1 ? `: the clusters explain ${Math.round(100 * explained[j])} % of its variance` : "";
       svg.setAttribute("aria-label", `${data.columns[j]} in each cluster${part}.`);
-      put(figure, "figcaption", `${data.columns[j]}${part}.${even ? "" : " The axis is that of its logarithms."}`);
+      put(figure, "figcaption", `${data.columns[j]}${part}.${even ? "" : ` The axis is that of its ${data.bent[j]}.`}`);
       savable(figure);
     });
   }
@@ -198,7 +199,7 @@
       for (const [c, e, rows] of order) {
         const h = scale * rows, y = left[c], z = right[e];
         const band = add(svg, "path", { d: `M${a},${y}C${half},${y} ${half},${z} ${b},${z}v${h}C${half},${z + h} ${half},${y + h} ${a},${y + h}z`, fill: colour(c), "fill-opacity": 0.4 });
-        add(band, "title", {}, `${rows.toLocaleString("en")} rows from cluster ${c} of ${from} to cluster ${e} of ${from + 1}`);
+        add(band, "title", {}, `${written(rows)} ${rows === 1 ? "row" : "rows"} from cluster ${c} of ${from} to cluster ${e} of ${from + 1}`);
         left[c] += h;
         right[e] += h;
       }
@@ -221,7 +222,7 @@
     $("k").value = String(k);
     $("fewer").disabled = k === 1;
     $("more").disabled = k === last;
-    const sizes = data.sizes[k - 1].map((size) => size.toLocaleString("en"));
+    const sizes = data.sizes[k - 1].map((size) => written(size));
     $("said").textContent = `k = ${$("k").selectedOptions[0].text}: ${data.measures.agreement ? `expected agreement ${data.measures.agreement[k - 1].toFixed(2)}; ` : ""}BIC ${short(data.measures.bic[k - 1])}; rows in each cluster: ${sizes.join(", ")}.`;
     drawCurve();
     drawScatter();

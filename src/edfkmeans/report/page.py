@@ -156,6 +156,7 @@ def rendered(name: str, **details: Any) -> str:
     here = files("edfkmeans.report")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["options"] = _options_whole
+    environment.filters["whole"] = _whole
     template = environment.from_string((here / f"{name}.html").read_text(encoding="utf-8"))
     scripts = ("figures.js", f"{name}.js")
     text: str = template.render(
@@ -172,6 +173,11 @@ def _options_whole(words: str) -> Any:
     """Mark options of the command in a sentence, so that no line ends within one."""
     markup = templates().utils.markupsafe
     return markup.Markup(_OPTION.sub(r"<code>\g<0></code>", str(markup.escape(words))))
+
+
+def _whole(number: int) -> str:
+    """Write a whole number as the script does: thousands are parted from 10,000 on."""
+    return f"{number:,}" if number >= 10_000 else str(number)
 
 
 def _sure(selection: Selection) -> list[tuple[int, float, float, str]]:
