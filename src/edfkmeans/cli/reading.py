@@ -221,6 +221,33 @@ def open_chunks(place: str) -> tuple[Any, tuple[str, ...], list[str]]:
     return table, layout.notes, []
 
 
+def check_for_spark(place: str) -> None:
+    """Refuse text that Spark would read in another way than it is written, as far as it is here."""
+    if "://" in place or not os.path.isfile(place):
+        return
+    from edfkmeans.engines.arrow_files import files_of
+
+    if not place.lower().endswith((".csv", ".tsv")):
+        return
+    system, files, _ = files_of(place)
+    text = _written(system, files, place)
+    layout = text.layout
+    usual = "\t" if place.lower().endswith(".tsv") else ","
+    odd = {
+        f"the separator {layout.separator!r}": layout.separator != usual and len(layout.names) > 1,
+        "decimal commas": layout.comma,
+        "no names in its first line": layout.header == 0,
+        "names of several lines": layout.header > 1,
+        f"the encoding {text.encoding}": text.encoding != "utf8",
+    }
+    found = [what for what, so in odd.items() if so]
+    if found:
+        raise BadFileError(
+            f"{place} has {' and '.join(found)}, which Spark would misread. Use --engine arrow, or "
+            "convert it to Parquet."
+        )
+
+
 def _not_unpacked(source: str, error: Exception) -> BadFileError:
     return BadFileError(
         f"{source} looks compressed by gzip but cannot be unpacked: {error}. Is the file whole?"

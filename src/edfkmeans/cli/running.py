@@ -146,7 +146,7 @@ def _in_chunks(
     from edfkmeans.cli.reading import open_chunks
     from edfkmeans.cli.row_names import columns_aside
     from edfkmeans.cli.weights import check_numbers
-    from edfkmeans.engines.dask_files import scaled
+    from edfkmeans.engines.dask_files import first_rows, scaled
 
     frame, told, index = open_chunks(file)
     weighed = None
@@ -160,7 +160,8 @@ def _in_chunks(
     if hasattr(frame, "columns"):
         names = list(map(str, frame.columns))
         asked = split_names(names, columns or [])
-        aside = columns_aside(names, index, lambda name: frame[name].head(_LOOKED_AT), asked, notes)
+        first = partial(lambda table, name: first_rows(table[name], _LOOKED_AT), frame)
+        aside = columns_aside(names, index, first, asked, notes)
         frame = frame.drop(columns=[name for name in aside if name in names])
         drop = [name for name in drop or [] if name not in aside]
     if columns or drop:
@@ -181,8 +182,11 @@ def _in_spark(
     import pandas as pd
 
     from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.cli.reading import check_for_spark
+    from edfkmeans.cli.row_names import columns_aside
     from edfkmeans.engines.spark_files import Table, free_names, open_lazily, scaled, session
 
+    check_for_spark(name)
     frame = open_lazily(session(), name)
     header = pd.DataFrame(columns=frame.columns)
     for option, given in (("--id", id_column), ("--weights", weights)):
@@ -190,6 +194,12 @@ def _in_spark(
             known_column(header, given, option, name)
     if weights is not None:
         header = header.drop(columns=[weights])
+    # Spark does not know what pandas calls its index, unless it has no name.
+    index = [each for each in header.columns if re.fullmatch(r"__index_level_\d+__", each)]
+    index = [each for each in index if each != id_column]
+    columns_aside(index, index, lambda each: header[each], [], notes)
+    header = header.drop(columns=index)
+    drop = [each for each in drop or [] if each not in index]
     used = chosen_columns(header, columns, drop, id_column, name)
     table = Table(frame, id=id_column, columns=list(used.columns), weight=weights)
     (ours,) = free_names(table, ["cluster"])

@@ -15,7 +15,15 @@ from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.moments import Moments, Scaled, to_scale
 from edfkmeans.rows.units import Floats, Values
 
-__all__ = ["Scaled", "connected", "open_lazily", "open_text", "scaled", "write_labels"]
+__all__ = [
+    "Scaled",
+    "connected",
+    "first_rows",
+    "open_lazily",
+    "open_text",
+    "scaled",
+    "write_labels",
+]
 
 # The name of a column that no file has.
 _BEYOND = "\0beyond"
@@ -143,13 +151,18 @@ def _text(
     return frame.map_partitions(_nothing_beyond, meta=_without(frame._meta))
 
 
+def first_rows(frame: Any, count: int) -> Any:
+    """Read a few rows here: workers of a cluster are not known to be as they should yet."""
+    return frame.head(count, compute=False).compute(scheduler="synchronous")
+
+
 def _plain_numbers(frame: Any) -> Any:
     """Make floats of decimals, and of categories that are numbers: of these a few are looked at."""
     kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
     plain = [name for name, kind in kinds.items() if kind.startswith("decimal")]
     coded = [name for name, kind in kinds.items() if kind == "category"]
     if coded:
-        seen = frame[coded].head(1)
+        seen = first_rows(frame[coded], 1)
         plain += [
             name for name in coded if pd.api.types.is_numeric_dtype(seen[name].cat.categories.dtype)
         ]
