@@ -100,3 +100,42 @@ def test_what_spark_cannot_do_is_told(people):
         assert (done.exit_code, message in flat(done)) == (2, True), done.output
     lone = run("select", people / "people.csv", "--master", "local[2]")
     assert "--master local[2] is for --engine spark." in flat(lone)
+
+
+@pytest.mark.parametrize(
+    "how, said",
+    [
+        ({"sep": ";", "decimal": ","}, "has the separator ';' and decimal commas"),
+        ({"header": False}, "has no names in its first line"),
+    ],
+)
+def test_text_that_spark_would_misread_is_refused(how, said, people):
+    session()
+    frame = pd.read_parquet(people / "people.parquet")[["height", "weight"]]
+    frame.to_csv(people / "t.csv", index=False, **how)
+    done = run("select", people / "t.csv", "--engine", "spark")
+    assert done.exit_code == 2
+    assert said in flat(done)
+    assert "--engine arrow" in flat(done)
+
+
+@pytest.mark.parametrize("options", [(), ("--columns", "height")])
+def test_a_longer_row_far_down_is_refused_by_spark(options, people):
+    session()
+    frame = pd.read_parquet(people / "people.parquet")[["height", "weight"]]
+    text = pd.concat([frame] * 3).to_csv(index=False) + "1,2,3\n"
+    (people / "t.csv").write_text(text, encoding="utf-8")
+    assert run("select", people / "t.csv", "--engine", "spark", *options).exit_code == 2
+
+
+def test_an_index_without_a_name_is_no_column_to_spark(people):
+    session()
+    frame = pd.read_parquet(people / "people.parquet")[["height", "weight"]]
+    frame.sample(frac=1, random_state=0).to_parquet(people / "t.parquet")
+    options = ("--engine", "spark", "--k-max", 3, "--method", "naive", "--json", "-")
+    for more, told in (((), 1), (("--id", "__index_level_0__"), 0)):
+        done = run("select", people / "t.parquet", *options, *more)
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert found["columns"] == ["height", "weight"]
+        assert sum("The table's index" in note for note in found["notes"]) == told

@@ -1,10 +1,21 @@
 """Remedies: what to do on the command line about columns that are odd."""
 
+import ast
+import re
+
 from edfkmeans.cli.columns import quoted, repeated
 from edfkmeans.rows.findings import Remedies
 
 # Columns that are named in a command; more would hide the words.
 _NAMED = 6
+# The same of columns that have to go.
+_DROPPED = 20
+# What the library says of rows that it reads part by part, with a way out in Python.
+_TEXT = re.compile(r"columns that are not numbers: (.+)\. Drop them, or encode them .+$")
+_GAPS = re.compile(
+    r"(, column (?P<name>'.*'|\".*\"))?\. Drop those rows or fill them"
+    r"(?P<nan>, e\.g\. with sklearn\.impute\.SimpleImputer)?\.$"
+)
 
 
 def _options(option: str, names: list[str]) -> str:
@@ -56,3 +67,34 @@ def remedies(rows_named: bool) -> Remedies:
     if not rows_named:
         return REMEDIES
     return {**REMEDIES, "number": lambda names: f"Leave it out: {_options('--drop', names)}"}
+
+
+def in_options(text: str, file: str) -> str:
+    """Replace the way out in Python that an error names by options."""
+    whole = not file.lower().rstrip("/").endswith(".zarr")  # no other engine reads that
+    if found := _TEXT.search(text):
+        said = f"{text[: found.end(1)]}. Leave out with {_dropped(found[1])} what is no number, or "
+        said += "turn it into numbers in the file."
+        if whole:
+            said += (
+                " If the table fits in memory, --engine memory does that with --encode (text) and "
+                "--dates."
+            )
+        return said
+    if found := _GAPS.search(text):
+        said = text[: found.start()] + (f", column {found['name']}" if found["name"] else "")
+        said += ". Correct or delete such rows in the file"
+        if found["name"]:
+            said += f", or leave the column out with {_dropped(found['name'])}"
+        if found["nan"] and whole:
+            said += ". If the table fits in memory, --engine memory --missing drop leaves them out"
+        return f"{said}."
+    return text
+
+
+def _dropped(listed: str) -> str:
+    """Write the option for columns that are listed in quotation marks."""
+    try:
+        return repeated("--drop", ast.literal_eval(f"[{listed}]"), _DROPPED)
+    except (SyntaxError, ValueError):  # "and 3 more"
+        return "--drop"

@@ -1,10 +1,13 @@
 """Row names: what the rows of a file are called."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pandas as pd
 
 from edfkmeans.cli.columns import known_column
 from edfkmeans.cli.kinds import names_rows
+from edfkmeans.rows.arguments import some
 
 
 def row_names(
@@ -41,6 +44,34 @@ def row_names(
             frame = frame.iloc[:, 1:]
             told.append(f"The first column has no name and {what} the rows: taken as their id.")
     return frame, ids
+
+
+def columns_aside(
+    names: Sequence[str],
+    index: Sequence[str],
+    first_rows: Callable[[str], pd.Series],
+    asked: Sequence[str],
+    told: list[str],
+) -> list[str]:
+    """Name the columns that say which row it is, of a table that is not in memory.
+
+    They are left out, as there is no id to be made of them. Of a first column without a name the
+    `first_rows` are looked at; one that is `asked` for stays.
+    """
+    aside = list(index)
+    if aside:
+        told.append(f"The table's index names the rows: left out ({some(aside)}).")
+    first = next((name for name in names if name not in index), "")
+    if first.startswith("Unnamed:") and first not in asked:
+        column = first_rows(first)
+        # Text is read as floats there, lest a gap come later.
+        if column.dtype.kind == "f" and (column % 1 == 0).all():
+            column = column.astype(np.int64)
+        what = _nameless(column) if len(column) > 1 else None
+        if what is not None:
+            aside.append(first)
+            told.append(f"The first column has no name and {what} the rows: left out.")
+    return aside
 
 
 def row_name(ids: pd.Series, row: int) -> str:

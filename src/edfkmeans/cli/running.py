@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from edfkmeans.cli.outputs import Outputs
     from edfkmeans.cli.preparing import Prepared
 
+# Rows of a first column without a name that are looked at, where the table is not in memory.
+_LOOKED_AT = 1000
+
 
 def check_rule(method: options.Method, rule: options.Rule) -> None:
     """Refuse a rule for a method that has its own."""
@@ -103,7 +106,7 @@ def open_table(
     weighed = None
     try:
         if engine == "dask":
-            ready, weighed = _in_chunks(file, columns, drop, scale, weights)
+            ready, weighed = _in_chunks(file, columns, drop, scale, weights, notes)
         elif engine == "spark":
             ready = _in_spark(file, columns, drop, scale, id_column, weights, notes)
         else:
@@ -137,18 +140,30 @@ def _in_chunks(
     drop: list[str] | None,
     scale: choices.Scale,
     weights: str | None,
+    notes: list[str],
 ) -> tuple[Any, Any]:
-    from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.cli.columns import chosen_columns, known_column, split_names
+    from edfkmeans.cli.reading import open_chunks
+    from edfkmeans.cli.row_names import columns_aside
     from edfkmeans.cli.weights import check_numbers
-    from edfkmeans.engines.dask_files import open_lazily, scaled
+    from edfkmeans.engines.dask_files import first_rows, scaled
 
-    frame, weighed = open_lazily(file), None
+    frame, told, index = open_chunks(file)
+    weighed = None
+    notes.extend(told)
     if weights is not None:
         if not hasattr(frame, "columns"):
             stop(f"--weights {weights!r}: {shown(file)} has columns without names.")
         weighed = frame[known_column(frame, weights, "--weights", shown(file))]
         check_numbers(weighed.dtype, weights, shown(file))
         frame = frame.drop(columns=[weights])
+    if hasattr(frame, "columns"):
+        names = list(map(str, frame.columns))
+        asked = split_names(names, columns or [])
+        first = partial(lambda table, name: first_rows(table[name], _LOOKED_AT), frame)
+        aside = columns_aside(names, index, first, asked, notes)
+        frame = frame.drop(columns=[name for name in aside if name in names])
+        drop = [name for name in drop or [] if name not in aside]
     if columns or drop:
         frame = chosen_columns(frame, columns, drop, None, file)
     ready = scaled(frame, scale, sample_weight=weighed, progress=sys.stderr.isatty())
@@ -167,8 +182,11 @@ def _in_spark(
     import pandas as pd
 
     from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.cli.reading import check_for_spark
+    from edfkmeans.cli.row_names import columns_aside
     from edfkmeans.engines.spark_files import Table, free_names, open_lazily, scaled, session
 
+    check_for_spark(name)
     frame = open_lazily(session(), name)
     header = pd.DataFrame(columns=frame.columns)
     for option, given in (("--id", id_column), ("--weights", weights)):
@@ -176,6 +194,12 @@ def _in_spark(
             known_column(header, given, option, name)
     if weights is not None:
         header = header.drop(columns=[weights])
+    # Spark does not know what pandas calls its index, unless it has no name.
+    index = [each for each in header.columns if re.fullmatch(r"__index_level_\d+__", each)]
+    index = [each for each in index if each != id_column]
+    columns_aside(index, index, lambda each: header[each], [], notes)
+    header = header.drop(columns=index)
+    drop = [each for each in drop or [] if each not in index]
     used = chosen_columns(header, columns, drop, id_column, name)
     table = Table(frame, id=id_column, columns=list(used.columns), weight=weights)
     (ours,) = free_names(table, ["cluster"])
@@ -195,10 +219,15 @@ def _in_a_stream(
 ) -> tuple[Any, Any]:
     import pandas as pd
 
-    from edfkmeans.cli.columns import chosen_columns, known_column
+    from edfkmeans.cli.columns import chosen_columns, known_column, split_names
     from edfkmeans.cli.reading import open_stream
+    from edfkmeans.cli.row_names import columns_aside
     from edfkmeans.cli.weights import check_numbers, weights_in
-    from edfkmeans.engines.arrow_files import DatasetStream, column_of, scaled
+    from edfkmeans.engines.arrow_files import DatasetStream, column_of, index_columns, scaled
+
+    def first_rows(name: str) -> pd.Series:
+        column: pd.Series = table.head(_LOOKED_AT, columns=[name]).to_pandas()[name]
+        return column
 
     table, told = open_stream(file)
     notes.extend(told)
@@ -209,6 +238,12 @@ def _in_a_stream(
         check_numbers(pd.ArrowDtype(table.schema.field(weights).type), weights, shown(file))
         column = pd.Series(column_of(table, weights, jobs), name=weights)
         weighed = weights_in(column, scale, None, shown(file), notes)
+    index = index_columns(table.schema)
+    names = list(header.columns)
+    asked = split_names(names, columns or [])
+    aside = columns_aside(names, index, first_rows, asked, notes)
+    header = header.drop(columns=[name for name in aside if name in header.columns])
+    drop = [name for name in drop or [] if name not in aside]
     used = chosen_columns(header, columns, drop, None, file)
     rows = DatasetStream(table, tuple(used.columns))
     show = sys.stderr.isatty()
@@ -284,7 +319,7 @@ def answer(
         select_k, prepared.X, resample=resample, progress=sys.stderr.isatty(),
         sample_weight=prepared.weights, **how,
     )  # fmt: skip
-    with told_of_k() if own_bound else nullcontext():
+    with told_of_k() if own_bound else nullcontext(), columns_named(prepared.names):
         selection = choose()
         if k is not None and own_bound and k > selection.k_max:  # few rows have a lower bound
             selection = choose(k_max=k)
@@ -366,6 +401,9 @@ def told(file: str | None = None, weights: str | None = None) -> Iterator[None]:
     except (ValueError, TypeError, ImportError) as error:
         text = str(error).replace("k_max=", "--k-max ").replace("Lower k_max", "Lower --k-max")
         if not isinstance(error, BadFileError):  # what the library calls X
+            from edfkmeans.cli.remedies import in_options
+
+            text = in_options(text, file or "").replace("Input X ", "X ")
             text = re.sub(r"^sample_weight\b", "The column of --weights", text)
             text = re.sub(r", e\.g\. X\[\S+,", "", text)  # code is of no use here
             text = re.sub(r"(?<![\w'])X(?![\w'])", "the table", text)
@@ -376,6 +414,19 @@ def told(file: str | None = None, weights: str | None = None) -> Iterator[None]:
             has = f"{shown(file)} has {counted(int(few[1]), 'row')}{own}"
             text = f"{has}, but at least {few[2]} {text[few.end() :]}"
         stop(text)
+
+
+@contextmanager
+def columns_named(names: list[str]) -> Iterator[None]:
+    """Name the column of values that are not finite, where an engine has its number only."""
+    try:
+        yield
+    except ValueError as error:
+        from edfkmeans.rows.checks import NotFiniteError, raise_bad
+
+        if isinstance(error, NotFiniteError):
+            raise_bad(error.bad, names)
+        raise
 
 
 @contextmanager

@@ -29,7 +29,8 @@ def check_named_once(
 
 def check_numbers(kind: Any, weights: str, source: str) -> None:
     """Refuse a column of weights whose dtype is not one of numbers."""
-    if not pd.api.types.is_numeric_dtype(kind):
+    # Booleans of Arrow are not numeric to pandas, as its own are.
+    if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)):
         raise BadFileError(
             f"--weights {weights!r} of {source} holds values that are no numbers. Weights are "
             "numbers, 0 or more: correct them, or name another column."

@@ -1,5 +1,6 @@
 """Streams: what gives record batches of Arrow, and gives the same ones whenever it is asked."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,19 @@ class Stream(ABC):
     def matrix(self, batches: Sequence[Any]) -> Values:
         """Return the rows of some batches, what is missing being NaN."""
         return matrix_of(batches, self.schema.names, self.dtype)
+
+
+def index_columns(schema: Any) -> list[str]:
+    """Name the columns that are the index of a data frame of pandas, as its metadata says.
+
+    They say which row it is, and no data frame would count them as columns.
+    """
+    try:
+        told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = told.get("index_columns", [])
+    except (ValueError, AttributeError):  # of someone else
+        return []
+    return [name for name in schema.names if name in index]
 
 
 def matrix_of(batches: Sequence[Any], names: Sequence[str], dtype: Any) -> Values:
@@ -293,7 +307,9 @@ def stream_of(X: Any) -> Stream:
     if isinstance(X, Stream):
         return X
     if isinstance(X, ds.Dataset):
-        return DatasetStream(X)
+        index = index_columns(X.schema)
+        rest = tuple(name for name in X.schema.names if name not in index)
+        return DatasetStream(X, rest if index else None)
     name = type(X).__name__
     if name == "LazyFrame":
         return LazyStream(X)

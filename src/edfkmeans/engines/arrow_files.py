@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 
 from edfkmeans.engines._arrow_chunks import Chunks
-from edfkmeans.engines._arrow_streams import DatasetStream, ScaledStream, stream_of
+from edfkmeans.engines._arrow_streams import DatasetStream, ScaledStream, index_columns, stream_of
 from edfkmeans.engines.arrow import part_of, write_labels
 from edfkmeans.engines.threads import effective_jobs
 from edfkmeans.rows.arguments import check_one_of
@@ -26,6 +26,7 @@ __all__ = [
     "Scaled",
     "column_of",
     "files_of",
+    "index_columns",
     "open_lazily",
     "scaled",
     "write_labels",

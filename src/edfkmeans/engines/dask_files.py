@@ -1,11 +1,13 @@
 """Files larger than memory: open one lazily, bring its columns to one scale, write its labels."""
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from edfkmeans.engines._dask_chunks import Chunks, apply
 from edfkmeans.engines.dask import weights_of, write_labels
@@ -13,18 +15,30 @@ from edfkmeans.rows.arguments import check_one_of
 from edfkmeans.rows.moments import Moments, Scaled, to_scale
 from edfkmeans.rows.units import Floats, Values
 
-__all__ = ["Scaled", "connected", "open_lazily", "scaled", "write_labels"]
+__all__ = [
+    "Scaled",
+    "connected",
+    "first_rows",
+    "open_lazily",
+    "open_text",
+    "scaled",
+    "write_labels",
+]
 
+# The name of a column that no file has.
+_BEYOND = "\0beyond"
 _READERS = (".parquet", ".pq", ".csv", ".tsv", ".zarr")
 
 
-def open_lazily(source: str | Path) -> Any:
+def open_lazily(source: str | Path, columns: Sequence[str] | None = None) -> Any:
     """Open a file, or a folder or pattern of Parquet files, as a dask data frame or array.
 
     Parameters
     ----------
     source : str or Path
         Parquet, CSV or TSV with a header, or Zarr, by its ending; a folder holds Parquet.
+    columns : sequence of str, optional
+        Columns of Parquet; by default all that are not the index of a data frame of pandas.
 
     Returns
     -------
@@ -38,17 +52,21 @@ def open_lazily(source: str | Path) -> Any:
             "to Parquet first."
         )
     try:
-        return _open(name, ending)
+        return _open(name, ending, columns)
     except FileNotFoundError:
         raise
     except Exception as error:  # dask's readers have many, for files of any kind, cut off, wrong
-        reason = str(error).rpartition("Original Message: ")[2].strip().rstrip(".")
-        raise ValueError(
-            f"{name} could not be opened: {reason}. Is it whole, and what its ending says?"
-        ) from error
+        raise _not_opened(name, error) from error
 
 
-def _open(name: str, ending: str) -> Any:
+def _not_opened(name: str, error: Exception) -> ValueError:
+    reason = str(error).rpartition("Original Message: ")[2].strip().rstrip(".")
+    return ValueError(
+        f"{name} could not be opened: {reason}. Is it whole, and what its ending says?"
+    )
+
+
+def _open(name: str, ending: str, columns: Sequence[str] | None) -> Any:
     if ending == ".zarr":
         import dask.array as da
 
@@ -56,8 +74,99 @@ def _open(name: str, ending: str) -> Any:
     import dask.dataframe as dd
 
     if ending in (".csv", ".tsv"):
-        return dd.read_csv(name, sep="\t" if ending == ".tsv" else ",")
-    return dd.read_parquet(name)
+        return _with_header(name, "\t" if ending == ".tsv" else ",")
+    if columns is None:
+        columns = list(dd.read_parquet(name).columns)
+    # Rows are told apart by their order, and some kinds of index dask opens but cannot read.
+    return _plain_numbers(dd.read_parquet(name, index=False, columns=list(columns)))
+
+
+def _with_header(name: str, separator: str) -> Any:
+    """Open text in UTF-8 whose first line that is not blank holds the names."""
+    from dask.bytes.core import read_bytes
+
+    head, _ = read_bytes(name, delimiter=b"\n", sample=2**18)
+    blank = head[: len(head) - len(head.lstrip(b"\r\n"))].count(b"\n")
+    names = pd.read_csv(io.BytesIO(head), sep=separator, nrows=0, index_col=False).columns
+    return _text([name], separator, ".", list(names), blank + 1, "utf8")
+
+
+def open_text(
+    files: Sequence[str],
+    *,
+    separator: str,
+    decimal: str,
+    names: Sequence[str],
+    skip: int,
+    encoding: str,
+) -> Any:
+    """Open files of text as a dask data frame, having been told how they are written down.
+
+    Parameters
+    ----------
+    files : sequence of str
+    separator, decimal, names, skip, encoding
+        As of `edfkmeans.engines.arrow_files.open_lazily`; a blank separates by any number of them.
+
+    Returns
+    -------
+    dask data frame
+    """
+    try:
+        return _text(files, separator, decimal, names, skip, encoding)
+    except Exception as error:  # as in `open_lazily`
+        raise _not_opened(files[0], error) from error
+
+
+def _text(
+    files: Sequence[str],
+    separator: str,
+    decimal: str,
+    names: Sequence[str],
+    skip: int,
+    encoding: str,
+) -> Any:
+    import dask.dataframe as dd
+
+    options: dict[str, Any] = {
+        "sep": r"\s+" if separator == " " else separator,
+        "decimal": decimal,
+        "header": None,
+        # A column more, for what rows hold beyond their columns. Where a block begins with such
+        # rows, pandas would otherwise make an index of their first fields, or drop their last.
+        "names": [*names, _BEYOND],
+        "index_col": False,
+        "skiprows": skip or None,
+        "skipinitialspace": True,
+        "encoding": encoding,
+        # In Windows' there are letters that stand for nothing; they are in texts only.
+        "encoding_errors": "strict" if encoding == "utf8" else "replace",
+    }
+    first = dd.read_csv(list(files), **options)
+    # Whole numbers at first, and then others; or nothing at first.
+    kinds: dict[Any, Any] = {
+        name: np.float64 for name, kind in first.dtypes.items() if kind.kind in "if"
+    }
+    frame = dd.read_csv(list(files), **options, dtype={**kinds, _BEYOND: str})
+    return frame.map_partitions(_nothing_beyond, meta=_without(frame._meta))
+
+
+def first_rows(frame: Any, count: int) -> Any:
+    """Read a few rows here: workers of a cluster are not known to be as they should yet."""
+    return frame.head(count, compute=False).compute(scheduler="synchronous")
+
+
+def _plain_numbers(frame: Any) -> Any:
+    """Make floats of decimals, and of categories that are numbers: of these a few are looked at."""
+    kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
+    plain = [name for name, kind in kinds.items() if kind.startswith("decimal")]
+    coded = [name for name, kind in kinds.items() if kind == "category"]
+    if coded:
+        seen = first_rows(frame[coded], 1)
+        plain += [
+            name for name in coded if pd.api.types.is_numeric_dtype(seen[name].cat.categories.dtype)
+        ]
+    return frame.astype(dict.fromkeys(plain, np.float64)) if plain else frame
 
 
 @contextmanager
@@ -119,6 +228,20 @@ def scaled(
 
 
 # What runs inside a task.
+
+
+def _nothing_beyond(part: pd.DataFrame) -> pd.DataFrame:
+    """Refuse rows with more fields than there are columns."""
+    longer = np.flatnonzero(part[_BEYOND].notna())
+    if len(longer):
+        raise ValueError(
+            f"row {longer[0]} of it (counted from 0) has more fields than there are columns"
+        )
+    return _without(part)
+
+
+def _without(part: pd.DataFrame) -> pd.DataFrame:
+    return part.drop(columns=[_BEYOND])
 
 
 def _moments(rows: Values, common: None, weights: Floats | None = None) -> Moments:

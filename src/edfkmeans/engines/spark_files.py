@@ -113,6 +113,8 @@ def open_lazily(session: Any, name: str | Path) -> Any:
     if kind == "csv":
         separator = "\t" if ending == ".tsv" else ","
         options = {"header": True, "inferSchema": True, "sep": separator}
+        # What a row holds beyond its columns would be dropped without a word.
+        options |= {"mode": "FAILFAST", "columnPruning": False}
     try:
         return session.read.format(kind).options(**options).load(place)
     except Exception as error:  # of Spark and of its readers, for files of any kind, cut off, wrong
