@@ -51,6 +51,7 @@ def test_a_table_of_text_is_written_as_it_stands_in_the_file(frame, folder, tmp_
     table = frame.assign(**CODES)
     table.to_csv(source, index=False)
     if folder:
+        pytest.importorskip("pyarrow", reason="needs pyarrow")
         source = tmp_path / "parts"
         source.mkdir()
         table[:20].to_csv(source / "1.csv", index=False)

@@ -4,6 +4,7 @@ import io
 import zipfile
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from edfkmeans._extras import needs
@@ -137,14 +138,20 @@ def _table(
     if cells.columns.has_duplicates:  # told by the reader of files
         return cells, cells
     cells = cells.reset_index(drop=True)
-    kept = cells.mask(cells == "").infer_objects()
-    table = cells.mask(cells.isin(GAPS)).infer_objects()
+    kept, table = _with_gaps(cells, [""]), _with_gaps(cells, GAPS)
     if id_column in table:
         table[id_column] = kept[id_column]  # NA is a name
     for name in table:
         if table[name].dtype.kind in "biufmM":
             kept[name] = table[name]
     return table, kept
+
+
+def _with_gaps(cells: pd.DataFrame, words: list[str]) -> pd.DataFrame:
+    """Return the cells with NaN for some texts, and of each column the kind that it is of."""
+    made = cells.copy()
+    made[made.isin(words)] = np.nan  # pandas 2 warns where `mask` does it
+    return made.infer_objects()
 
 
 def _is_number(cell: Any) -> bool:
