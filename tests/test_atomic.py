@@ -72,3 +72,17 @@ def test_those_who_might_not_read_a_file_may_not_read_the_new_one(mode, tmp_path
     assert file.stat().st_mode & 0o666 == mode
     assert bool(file.stat().st_mode & 0o100) == bool(mode & 0o400)
     assert not file.stat().st_mode & 0o007 or mode & 0o004
+
+
+@posix_only
+def test_what_is_behind_a_link_is_written_whole(tmp_path):
+    folder, link = tmp_path / "far", tmp_path / "link.txt"
+    folder.mkdir()
+    (folder / "a").write_text("old", encoding="utf-8")
+    link.symlink_to("far/a")
+    with atomic_write(link) as part:
+        assert part.parent == folder.resolve()  # which may be on another disk
+        part.write_text("new", encoding="utf-8")
+    assert link.is_symlink()
+    assert (folder / "a").read_text(encoding="utf-8") == "new"
+    assert len(list(folder.iterdir())) == 1

@@ -36,9 +36,19 @@ def temporary(file: Path) -> Path:
         raise FileNotFoundError(
             f"There is no folder {file.parent} to write {file.name} to. Make it, or name another."
         )
-    handle, name = tempfile.mkstemp(suffix=file.suffix, prefix=f".{file.stem}-", dir=file.parent)
+    folder = behind(file).parent  # no file is moved whole from one disk to another
+    handle, name = tempfile.mkstemp(suffix=file.suffix, prefix=f".{file.stem}-", dir=folder)
     os.close(handle)
     return Path(name)
+
+
+def behind(file: Path) -> Path:
+    """Return what a link to a file leads to, or else the file itself.
+
+    Who writes to a link means what is behind it. A link to nothing is no more than a name.
+    """
+    linked = os.path.islink(file) and os.path.exists(file)
+    return Path(os.path.realpath(file)) if linked else file
 
 
 def check_file(file: Path) -> None:
@@ -62,16 +72,17 @@ def place(part: Path, file: Path, *, overwrite: bool) -> Path:
 
     Without `overwrite`, whatever has come to bear that name in the meantime is left alone, be it a
     link to nothing, and the next free one is taken: ``labels-2.csv`` for ``labels.csv``. What is
-    overwritten hands on who may read and write it.
+    overwritten hands on who may read and write it, and a link to it stays one.
     """
     former = file if overwrite and os.path.exists(file) else None
     if former is not None:
         check_file(former)
     _set_mode(part, former)
     if overwrite:
-        if part.is_dir() and os.path.lexists(file) and not file.is_dir():
-            file.unlink()  # a folder does not take the place of a file
-        part.replace(file)
+        target = behind(file)
+        if part.is_dir() and os.path.lexists(target) and not target.is_dir():
+            target.unlink()  # a folder does not take the place of a file
+        part.replace(target)
         return file
     for number in count(1):
         free = file if number == 1 else file.with_name(f"{file.stem}-{number}{file.suffix}")

@@ -272,7 +272,7 @@ class Model:
         """Read what `to_json` returned; `source` is what errors call it."""
         how = "Name a file that `edfkmeans select --model` or `Model.save` wrote."
         try:
-            content = json.loads(text)
+            content = json.loads(text.removeprefix("\ufeff"))  # editors on Windows write it
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{source} is not a model: {error}. {how}") from None
         if isinstance(content, dict) and {"schema", "edfkmeans"} <= content.keys():

@@ -159,3 +159,11 @@ def test_remarks_call_rows_as_the_file_does(tmp_path):
     numbered = " ".join(run(*command, "--drop", "who").output.split())
     assert "Cluster 2 is a single row: row 8, far from all others." in numbered
     assert "there is, with the columns as they are: " in numbered
+
+
+def test_a_model_may_have_a_byte_order_mark(table, tmp_path):
+    model, labels = tmp_path / "m.json", tmp_path / "l.csv"
+    assert run("select", table, *OPTIONS, *K_MAX, "--model", model).exit_code == 0
+    model.write_text(model.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    done = run("assign", model, table, "--id", "who", "--labels", labels)
+    assert done.exit_code == 0, done.output

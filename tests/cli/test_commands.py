@@ -388,6 +388,28 @@ def test_compare_tells_how_near_the_answers_are_to_the_truth(table, tmp_path):
     assert both.exit_code == 2
 
 
+def test_rows_without_a_true_group_can_be_left_out(table):
+    frame = pd.read_csv(table)
+    frame["group"] = frame["group"].astype(str)
+    frame.loc[3, "group"] = None
+    frame.to_csv(table, index=False)
+    options = ("--id", "who", "--truth", "group", "--k-max", 4, "--criterion", "bic")
+    for missing in ((), ("--missing", "mean")):
+        done = run("compare", table, *options, *missing)
+        assert done.exit_code == 2
+        told = f"--truth 'group' of {table.name} is missing in 1 of {len(frame)} rows."
+        assert told in flat(done).replace(f"{table.parent}/", "")
+        assert "--missing drop" in flat(done)
+    done = run("compare", table, *options, "--missing", "drop")
+    assert done.exit_code == 0, done.output
+    assert f"{len(frame) - 1} rows, " in flat(done)
+    assert "1 row without a group in 'group' (--truth) left out." in flat(done)
+    frame["group"] = None
+    frame.to_csv(table, index=False)
+    nothing = run("compare", table, *options, "--missing", "drop")
+    assert "holds nothing at all. Name another one." in flat(nothing)
+
+
 @pytest.fixture
 def parquet(table, tmp_path):
     """The same in a folder of three files."""

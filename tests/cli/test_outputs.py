@@ -198,6 +198,49 @@ def test_a_link_to_nothing_is_not_written_through(table, tmp_path):
     assert not (tmp_path / "elsewhere.csv").exists()
 
 
+@posix_only
+@pytest.mark.parametrize("output", ["labels", "report", "json", "model", "table"])
+def test_force_writes_to_what_is_behind_a_link(table, output, tmp_path):
+    source, ending = tmp_path / "t.csv", {"labels": "csv", "table": "csv", "report": "html"}
+    table.to_csv(source, index=False)
+    (tmp_path / "far").mkdir()
+    file = tmp_path / "far" / "real"
+    file.write_text("old", encoding="utf-8")
+    link = tmp_path / f"link.{ending.get(output, 'json')}"
+    link.symlink_to("far/real")
+    arguments = ("select", source, "--id", "who", f"--{output}", link, *OPTIONS)
+    assert "is there already" in run(*arguments).output.replace("\n", " ")
+    done = run(*arguments, "--force")
+    assert done.exit_code == 0, done.output
+    assert f"Wrote the {output}: {link}" in done.output
+    assert link.is_symlink()
+    assert link.read_bytes() == file.read_bytes()
+    assert file.stat().st_size > 100
+    assert len(list(tmp_path.rglob("*"))) == 4
+
+
+@pytest.mark.parametrize("force", [["--force"], []])
+@pytest.mark.parametrize(
+    "spelling", ["whole", "detour", pytest.param("link", marks=posix_only), "same"]
+)
+def test_one_file_for_two_outputs_is_refused(table, spelling, force, tmp_path, monkeypatch):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(selection, "select_k", lambda *_, **__: 1 / 0)
+    name = {"whole": tmp_path / "z.csv", "detour": "sub/../z.csv"}.get(spelling, "y.csv")
+    if spelling in ("link", "same"):
+        (tmp_path / "z.csv").write_text("old", encoding="utf-8")
+        if spelling == "link":
+            (tmp_path / "y.csv").symlink_to("z.csv")
+        else:  # as where capitals are the same
+            os.link("z.csv", "y.csv")
+        force = ["--force"]
+    done = run("select", "t.csv", "--id", "who", "--labels", name, "--table", "z.csv", *force)
+    assert done.exit_code == 2, done.output
+    assert "is named for two outputs." in done.output.replace("\n", " ")
+
+
 def test_the_next_free_name_is_taken(tmp_path, monkeypatch):
     file = tmp_path / "a.txt"
     for number in range(4):

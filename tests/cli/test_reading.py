@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from edfkmeans.cli import app, layout
 from edfkmeans.cli.reading import BadFileError, open_stream, read_file
+from edfkmeans.cli.running import read_table
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
 
@@ -173,6 +174,50 @@ def pickled():
 def test_bad_files_are_refused_with_a_reason(content, message, tmp_path):
     with pytest.raises(BadFileError, match=message):
         read_file(saved(tmp_path, content))
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u2009", "\u200e"])
+def test_blanks_of_any_kind_are_text(blank, tmp_path):
+    rows = "".join(f"{i};{i}{blank}000;x{blank}y\n" for i in range(50))
+    file = saved(tmp_path, f"a;b;c\n{rows}")
+    frame, _ = read_file(file)
+    assert frame["b"].tolist() == [f"{i}{blank}000" for i in range(50)]
+    assert open_stream(str(file.rename(tmp_path / "t.csv")))[0].schema.names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("marks", [2, 3])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_several_byte_order_marks_are_no_part_of_a_name(marks, encoding, tmp_path):
+    file = saved(tmp_path, ("\ufeff" * marks + "a,b\n1,2\n").encode(encoding), "t.csv")
+    assert read_file(file)[0].to_dict("list") == {"a": [1], "b": [2]}
+    assert open_stream(str(file))[0].schema.names == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "header, names",
+    [
+        ("Unnamed: 1,", ["Unnamed: 1", "Unnamed: 1.1"]),
+        (",Unnamed: 0", ["Unnamed: 0.1", "Unnamed: 0"]),
+        (",", ["Unnamed: 0", "Unnamed: 1"]),
+        ("Unnamed: 2,Unnamed: 2.1,", ["Unnamed: 2", "Unnamed: 2.1", "Unnamed: 2.1.1"]),
+    ],
+)
+def test_columns_without_a_name_take_one_that_is_free(header, names, tmp_path):
+    row = ",".join("12345"[: len(names)])
+    assert read_file(saved(tmp_path, f"{header}\n{row}\n"))[0].columns.tolist() == names
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+def test_numbers_of_two_bytes_are_reckoned_with(kind, tmp_path):
+    frame = FRAME.astype(np.float16) * 1000
+    file = tmp_path / f"t.{kind}"
+    if kind == "npy":
+        np.save(file, frame.to_numpy())
+    else:
+        frame.to_parquet(file)
+    prepared, _ = read_table(str(file))
+    np.testing.assert_allclose(prepared.X.std(axis=0), 1)
 
 
 def test_none_among_words_is_one_of_them(tmp_path):

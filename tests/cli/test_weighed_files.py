@@ -116,11 +116,21 @@ def test_durations_and_dates_are_no_weights(engine, weights, table):
 
 def test_categories_are_weights_by_their_values():
     column = pd.Series(pd.Categorical([2, 1, 2]), name="w")
-    assert weights_in(column, "none", None, "x", []).tolist() == [2, 1, 2]
+    assert weights_in(column, "none", None, "x").tolist() == [2, 1, 2]
+    column = pd.Series(pd.Categorical(pd.to_timedelta([2, 1], "D")), name="w")
     with pytest.raises(BadFileError, match="no numbers"):
-        weights_in(
-            pd.Series(pd.Categorical(pd.to_timedelta([2, 1], "D")), name="w"), "none", None, "x", []
-        )
+        weights_in(column, "none", None, "x")
+
+
+def test_the_rows_that_are_told_of_are_those_that_are_kept(table):
+    frame = pd.read_csv(table).assign(times=[2, 1] * 45)
+    frame.loc[0, "age"] = np.nan
+    frame.to_csv(table, index=False)
+    done = run("select", table, "--weights", "times", "--missing", "drop", "--k-max", 4)
+    assert done.exit_code == 0, done.output
+    assert "Rows count as often as 'times' says: 133 rows." in done.output
+    weights = done.output.split("Weight in each: ")[1].split(".")[0]
+    assert sum(map(int, weights.split(", "))) == 133
 
 
 @pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])

@@ -80,3 +80,63 @@ def test_what_cannot_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "_MOST_BYTES", 100)
     with pytest.raises(BadFileError, match="Save the sheet as CSV"):
         read_file(file)
+
+
+def test_rows_of_errors_are_rows(tmp_path):
+    errors = [["#N/A", "#DIV/0!"], [None, None], ["#REF!", None]]
+    rows = [errors[0], ["a", "b"], [1, 2], *errors, [5, "#NAME?"], ["NA", 6], errors[0]]
+    frame, _ = read_file(write(tmp_path / "t.xlsx", S=pd.DataFrame(rows)))
+    assert frame["a"].fillna(0).tolist() == [1, 0, 0, 5, 0, 0]
+    assert frame["b"].fillna(0).tolist() == [2, 0, 0, 0, 6, 0]
+    only = write(tmp_path / "o.xlsx", S=pd.DataFrame([errors[0]] * 3))
+    with pytest.raises(BadFileError, match="has an empty sheet"):
+        read_file(only)
+
+
+def test_ids_that_are_called_na(tmp_path):
+    frame = FRAME[["x", "n"]].assign(who=["NA", "b", None])
+    assert read_file(write(tmp_path / "t.xlsx", S=frame), "who")[0]["who"].tolist()[0] == "NA"
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_sheet_that_is_a_chart_is_no_table(drawn, tmp_path):
+    import openpyxl
+    from openpyxl.chart import BarChart, Reference
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["a", "b"], [1, 2], [3, 4]):
+        sheet.append(row)
+    chart = book.create_chartsheet("Chart", 0)
+    if drawn:
+        bars = BarChart()
+        bars.add_data(Reference(sheet, min_col=1, min_row=1, max_row=3))
+        chart.add_chart(bars)
+    book.save(tmp_path / "t.xlsx")
+    assert read_file(tmp_path / "t.xlsx")[0].to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+    with pytest.raises(BadFileError, match=r"no such sheet\. It has 'Sheet'"):
+        read_file(tmp_path / "t.xlsx", sheet="Chart")
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t"])
+def test_other_workbooks_are_told_what_they_are(name, tmp_path):
+    content = write(tmp_path / "w.xlsx", S=FRAME).read_bytes()
+    kinds = {
+        content[: len(content) // 2]: "an Excel file that is not whole",
+        packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet"}): "OpenDocument",
+        packed({"xl/workbook.bin": ""}): "a binary Excel file",
+        packed({"a.csv": "x,y"}): r"a zip archive\. Unpack it",
+        b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"): "protected by a password",
+    }
+    for each, told in kinds.items():
+        (tmp_path / name).write_bytes(each)
+        with pytest.raises(BadFileError, match=told):
+            read_file(tmp_path / name)
+
+
+def packed(files):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()

@@ -310,7 +310,8 @@ def assign(
     Example: edfkmeans assign customers.json new.csv --id name --labels new_labels.csv
     """
     from edfkmeans.cli.assigning import assigned
-    from edfkmeans.cli.outputs import Outputs, write_rows
+    from edfkmeans.cli.kept import write_rows
+    from edfkmeans.cli.outputs import Outputs
 
     outputs = Outputs(labels=None if str(labels) == "-" else labels, force=force)
     with told():

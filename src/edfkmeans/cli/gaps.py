@@ -13,6 +13,25 @@ from edfkmeans.rows.units import Floats
 _NAMED, _OFFERED = 6, 20
 
 
+def of_known_group(
+    frame: pd.DataFrame, truth: pd.Series, missing: Missing | None, source: str, told: list[str]
+) -> pd.DataFrame:
+    """Leave out the rows whose true group is not known, or refuse them."""
+    known = truth.notna().to_numpy()
+    rows, name = len(known) - int(known.sum()), str(truth.name)
+    if rows == 0:
+        return frame
+    if rows == len(known):
+        raise BadFileError(f"--truth {name!r} of {source} holds nothing at all. Name another one.")
+    if missing != "drop":
+        raise BadFileError(
+            f"--truth {name!r} of {source} is missing in {rows} of {len(known)} rows. Leave those "
+            "rows out with --missing drop, or give them groups in the file."
+        )
+    told.append(f"{counted(rows, 'row')} without a group in {name!r} (--truth) left out.")
+    return frame[known]
+
+
 def without_gaps(
     frame: pd.DataFrame, sources: list[str], missing: Missing | None, source: str, told: list[str]
 ) -> tuple[pd.DataFrame, Floats]:

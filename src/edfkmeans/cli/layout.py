@@ -64,8 +64,7 @@ class Layout:
             notes.append("The first line counts the columns: taken as their names.")
         if header:
             refuse_duplicates(names, source)
-            # As pandas calls them.
-            names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]
+            names = all_named(names)
         else:
             names = [f"column {j + 1}" for j in range(len(names))]
             notes.append(
@@ -161,6 +160,18 @@ def _is_number(field: str, comma: bool) -> bool:
     except ValueError:
         return False
     return field.strip().lower() not in ("nan", "inf", "infinity")
+
+
+def all_named(names: list[str]) -> list[str]:
+    """Give names to columns without one: those of pandas, unless another column has them."""
+    found = list(names)
+    for j, name in enumerate(names):
+        if not name:
+            own = f"Unnamed: {j}"
+            while own in found:
+                own += ".1"
+            found[j] = own
+    return found
 
 
 def refuse_duplicates(header: list[str], source: str) -> None:

@@ -13,10 +13,10 @@ from typing import Any, Self
 
 import pandas as pd
 
-from edfkmeans._atomic import check_file, place, temporary
-from edfkmeans._spreadsheets import harmless
-from edfkmeans.cli.columns import cluster_column, label_columns
+from edfkmeans._atomic import behind, check_file, place, temporary
+from edfkmeans.cli.columns import label_columns
 from edfkmeans.cli.errors import BadFileError
+from edfkmeans.cli.kept import write_rows
 from edfkmeans.cli.preparing import Prepared
 from edfkmeans.comparison import Comparison
 from edfkmeans.engines import in_memory, write_labels
@@ -71,7 +71,7 @@ class Outputs:
         files = [file for name, file in self.named.items() if (name, str(file)) != ("json", "-")]
         for file in files:
             check_output(file, self.force, source)
-            if files.count(file) > 1:
+            if sum(_same_place(file, other) for other in files) > 1:
                 raise BadFileError(f"{file} is named for two outputs. Give each a name of its own.")
         if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
             raise BadFileError(
@@ -92,7 +92,8 @@ class Outputs:
             if parts.labels is not None:
                 _write_labels(parts.labels, selection, prepared)
             if parts.table is not None:
-                _write_table(parts.table, selection, prepared)
+                assert prepared.table is not None
+                prepared.table.write(parts.table, selection.labels)
             if parts.model is not None:
                 text = _model(selection, prepared).to_json()
                 parts.model.write_text(text, encoding="utf-8")
@@ -186,8 +187,18 @@ def check_output(file: Path, force: bool, source: Path | None = None) -> None:
         raise BadFileError(
             f"{file} is there already. Name another file, or overwrite it with --force."
         )
-    if not os.access(file.parent, os.W_OK):
-        raise BadFileError(f"Nothing can be written to the folder {file.parent}. Name another one.")
+    folder = behind(file).parent
+    if not os.access(folder, os.W_OK):
+        raise BadFileError(f"Nothing can be written to the folder {folder}. Name another one.")
+
+
+def _same_place(file: Path, other: Path) -> bool:
+    """Whether two names, however they are spelled, are of one file."""
+    if os.path.normcase(os.path.realpath(file)) == os.path.normcase(os.path.realpath(other)):
+        return True
+    # A file system may take capitals for the same.
+    there = os.path.exists(file) and os.path.exists(other)
+    return there and os.path.samefile(file, other)
 
 
 def about(prepared: Prepared, seed: int) -> dict[str, Any]:
@@ -228,37 +239,6 @@ def _write_labels(file: Path, selection: Selection, prepared: Prepared) -> None:
     cluster, ambiguity = label_columns(prepared.ids.name)
     columns = {str(prepared.ids.name): prepared.ids, cluster: selection.labels}
     write_rows(pd.DataFrame(columns | {ambiguity: selection.ambiguity}), file)
-
-
-def write_rows(frame: pd.DataFrame, file: Any) -> None:
-    """Write what is said of every row, its id first: Parquet by the name of the file, else CSV."""
-    if isinstance(file, Path) and file.suffix.lower() != ".csv":
-        frame.to_parquet(file, index=False)
-        return
-    _harmless(frame).to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
-
-
-def _write_table(file: Path, selection: Selection, prepared: Prepared) -> None:
-    assert prepared.table is not None
-    frame = prepared.table.copy(deep=False)
-    frame[cluster_column(frame)] = selection.labels
-    named = any(name is not None for name in frame.index.names)  # else it only counts the rows
-    if file.suffix.lower() != ".csv":
-        frame.to_parquet(file, index=named)
-        return
-    if named:
-        frame = frame.reset_index(allow_duplicates=True)
-    _harmless(frame).to_csv(file, index=False, lineterminator="\n")
-
-
-def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep a spreadsheet from running anything in a table."""
-    frame = frame.copy(deep=False)
-    for j, kind in enumerate(frame.dtypes):
-        if kind.kind not in "biufM":
-            frame.isetitem(j, frame.iloc[:, j].map(harmless).array)
-    frame.columns = frame.columns.map(harmless)
-    return frame
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import pandas as pd
 from edfkmeans._choices import SCALES, Metric, Missing, Scale
 from edfkmeans.cli.columns import chosen_columns, known_column, label_columns, quoted, split_names
 from edfkmeans.cli.errors import BadFileError
-from edfkmeans.cli.gaps import without_gaps
+from edfkmeans.cli.gaps import of_known_group, without_gaps
 from edfkmeans.cli.inputs import inputs_of
+from edfkmeans.cli.kept import Kept
 from edfkmeans.cli.remedies import remedies
 from edfkmeans.cli.row_names import row_name, row_names
-from edfkmeans.cli.weights import check_enough, weights_in
+from edfkmeans.cli.weights import check_enough, told_of, weights_in
 from edfkmeans.rows.arguments import check_one_of, some
 from edfkmeans.rows.findings import Finding, findings_of, remarks_of
 from edfkmeans.rows.inputs import Input
@@ -52,7 +53,7 @@ class Prepared:
         in memory, of which only a sample can be asked.
     weights : ndarray of shape (n_samples,), or None
         How many rows each row stands for.
-    table : DataFrame, or None
+    table : Kept, or None
         The rows as they are in the file, all columns, where that is to be written again.
     dates : tuple of str
         The columns that hold days since 1970-01-01.
@@ -71,7 +72,7 @@ class Prepared:
     notes: tuple[str, ...]
     remarks: tuple[str, ...] | None
     weights: Floats | None = None
-    table: pd.DataFrame | None = None
+    table: Kept | None = None
     dates: tuple[str, ...] = ()
     left_out: int = 0
 
@@ -94,11 +95,15 @@ def prepare(
     scale: Scale = "standard",
     notes: tuple[str, ...] = (),
     weights: pd.Series | None = None,
+    truth: pd.Series | None = None,
 ) -> Prepared:
-    """Choose columns, turn them into numbers, fill or drop what is missing, and scale."""
+    """Choose columns, turn them into numbers, fill or drop what is missing, and scale.
+
+    Rows whose group in `truth` is missing are left out as those are that miss something else.
+    """
     check_one_of("scale", scale, SCALES)
     told = list(notes)
-    weighed = None if weights is None else weights_in(weights, scale, missing, source, told)
+    weighed = None if weights is None else weights_in(weights, scale, missing, source)
     if frame.empty:
         raise BadFileError(
             f"{source} has a header but no rows. Give at least a few rows of numbers."
@@ -118,6 +123,8 @@ def prepare(
     dated = [each.name for each in inputs if each.kind == "date"]
     lengths = frame.select_dtypes("timedelta").columns  # days too, but since no day
     made = pd.DataFrame(np.concatenate([each.numbers(frame[each.name]) for each in inputs], axis=1))
+    if truth is not None:
+        made = of_known_group(made, truth, missing, source, told)
     values, fill = without_gaps(made, sources, missing, source, told)
     kept = values.index
     ids = ids.loc[kept].reset_index(drop=True)
@@ -126,6 +133,7 @@ def prepare(
     if weights is not None and weighed is not None:
         weighed = weighed[kept]
         check_enough(weighed, str(weights.name), missing, source)
+        told.append(told_of(weighed, str(weights.name)))
     low, high = _ends(numbers, weighed)
     if (low == high).all():
         raise BadFileError(

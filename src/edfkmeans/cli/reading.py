@@ -1,15 +1,11 @@
 """A table in a file: format, encoding, separator and header are found out."""
 
-import csv
 import gzip
 import io
 import os
-import re
 import sys
-import warnings
 import zlib
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +16,10 @@ import pandas as pd
 
 from edfkmeans._extras import needs
 from edfkmeans.cli.errors import BadFileError
-from edfkmeans.cli.kinds import looks_dated
+from edfkmeans.cli.kept import Kept
 from edfkmeans.cli.layout import GAPS, Layout, refuse_duplicates
-from edfkmeans.cli.workbook import is_workbook, read_sheet
+from edfkmeans.cli.text import as_utf8, begun, read_text, separator_of, texts_in
+from edfkmeans.cli.workbook import is_workbook, read_sheet, refuse_other_zip
 from edfkmeans.rows.arguments import some
 
 # Bytes of a text that are looked at before it is read in a stream.
@@ -51,9 +48,24 @@ def read_file(
     notes : tuple of str
         What was found out about it, in words, where it is worth a word.
     """
+    frame, notes, _ = _read(place, id_column, sheet, words, keep=False)
+    return frame, notes
+
+
+def read_and_keep(
+    place: str | Path, id_column: str | None = None, sheet: str | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...], Kept]:
+    """Read a table as `read_file` does; returns also what to write where it is written again."""
+    frame, notes, kept = _read(place, id_column, sheet, (), keep=True)
+    return frame, notes, kept or Kept(frame.copy(deep=False))
+
+
+def _read(
+    place: str | Path, id_column: str | None, sheet: str | None, words: Collection[str], keep: bool
+) -> tuple[pd.DataFrame, tuple[str, ...], Kept | None]:
     source = "standard input" if str(place) == "-" else str(place)
     if _is_several(str(place)):
-        return _several(str(place))
+        return _several(str(place), keep)
     content = _content(place, source)
     if content[:2] == b"\x1f\x8b":
         try:
@@ -63,20 +75,24 @@ def read_file(
     if not content.strip():
         raise BadFileError(f"{source} is empty. Give a table with a header and rows of numbers.")
     if is_workbook(content):
-        frame, notes = read_sheet(content, source, sheet, id_column)
-        return _checked(frame, source), notes
+        frame, notes, cells = read_sheet(content, source, sheet, id_column)
+        frame = _checked(frame, source)
+        return frame, notes, Kept(cells)
     if sheet is not None:
         raise BadFileError(f"--sheet {sheet!r}: {source} is no Excel file. Leave --sheet out.")
     for magic, kind in _ARROW_MAGIC.items():
         if content.startswith(magic):
-            return _checked(_arrow(content, kind, source), source), ()
+            return _checked(_arrow(content, kind, source), source), (), None
     if content.startswith(b"PK\x03\x04") and b".npy" not in content[:200]:
-        raise BadFileError(f"{source} is a zip archive. Unpack it.")
+        refuse_other_zip(content, source)
     if content.startswith(_OLD_EXCEL):
+        if "EncryptedPackage".encode("utf-16-le") in content:
+            raise BadFileError(f"{source} is protected by a password. Save it without one.")
         raise BadFileError(f"{source} is an old Excel file. Save it as .xlsx or as CSV.")
     if content.startswith((b"\x93NUMPY", b"PK\x03\x04")):
-        return _checked(_numpy(content, source), source), ()
-    return _text(_as_utf8(content, source), source, id_column, words)
+        return _checked(_numpy(content, source), source), (), None
+    frame, notes, kept = read_text(as_utf8(content, source), source, id_column, words, keep)
+    return _checked(frame, source), notes, kept
 
 
 def _is_several(place: str) -> bool:
@@ -91,7 +107,7 @@ def _is_several(place: str) -> bool:
     return "*" in path or bool(system.isdir(path))
 
 
-def _several(place: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _several(place: str, keep: bool) -> tuple[pd.DataFrame, tuple[str, ...], Kept | None]:
     """Read the files of a folder or pattern, one after the other."""
     try:
         table, notes = open_stream(place)
@@ -109,7 +125,27 @@ def _several(place: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
         raise BadFileError(str(error)) from error
     except OSError as error:
         raise BadFileError(f"{place} could not be read: {error}. Are all files whole?") from error
-    return _checked(whole.to_pandas(), place), notes
+    frame = _checked(whole.to_pandas(), place)
+    return frame, notes, _texts_of_several(frame, place) if keep else None
+
+
+def _texts_of_several(frame: pd.DataFrame, place: str) -> Kept | None:
+    """Read the files of a folder of text once more, as they are written."""
+    from edfkmeans.engines.arrow_files import files_of
+
+    system, files, kind = files_of(place)
+    if kind != "csv":
+        return None
+    parts = []
+    for file in files:
+        with system.open(file, "rb", compression="infer") as stream:
+            content = begun(as_utf8(stream.read(), file))
+        layout = Layout.of(content, file)
+        parts.append(texts_in(content, layout))
+    texts = pd.concat(parts, ignore_index=True)
+    if len(texts) != len(frame):  # rows that Arrow sees in another way
+        return None
+    return Kept(frame.copy(deep=False), texts, separator_of(layout))
 
 
 def _content(place: str | Path, source: str) -> bytes:
@@ -314,12 +350,11 @@ def _first_look(system: Any, file: str, place: str) -> _Written:
             raise BadFileError(f"{source} could not be read: {error.strerror}.") from error
         raise _not_unpacked(source, error) from error
     encoding = _encoding(head)
-    text = _as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
-    start = re.match(rb"\s*\n", text)  # as in `_text`
-    blank = text[: start.end()].count(b"\n") if start else 0
-    layout = Layout.of(text[start.end() :] if start else text, place)
+    text = as_utf8(_whole_lines(head, encoding) if len(head) == _HEAD else head, place)
+    table = begun(text)
+    blank = text[: len(text) - len(table)].count(b"\n")
     old_ends = b"\r" in head and b"\n" not in head
-    return _Written(layout, blank, encoding, old_ends)
+    return _Written(Layout.of(table, place), blank, encoding, old_ends)
 
 
 def _check_same_columns(names: list[str], others: list[str], file: str, other: str) -> None:
@@ -344,7 +379,7 @@ def _check_same_columns(names: list[str], others: list[str], file: str, other: s
 
 
 def _encoding(head: bytes) -> str:
-    """Name the encoding of a text by its beginning, as `_as_utf8` would read it."""
+    """Name the encoding of a text by its beginning, as `as_utf8` would read it."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
@@ -401,113 +436,17 @@ def _numpy(content: bytes, source: str) -> pd.DataFrame:
             f"{source} holds an array of {found.ndim} dimensions and type {found.dtype}; a matrix "
             "of numbers is needed."
         )
+    if found.dtype.kind == "f" and found.dtype.itemsize not in (4, 8):  # pandas knows no others
+        found = found.astype(np.float64)
+    found = found.astype(found.dtype.newbyteorder("="), copy=False)
     return pd.DataFrame(found, columns=[f"column {j + 1}" for j in range(found.shape[1])])
-
-
-def _as_utf8(content: bytes, source: str) -> bytes:
-    """Return text of any usual encoding in UTF-8, with plain ends of lines; mostly it is that."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        with suppress(UnicodeDecodeError):
-            content = content.decode("utf-16").encode()
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        content = content.decode("cp1252", errors="replace").encode()
-    head = content[:100_000].decode(errors="ignore")
-    strange = sum(not (c.isprintable() or c in "\t\r\n\f\ufeff") for c in head[:4000])
-    if "\0" in head or strange > len(head[:4000]) / 50:
-        raise BadFileError(
-            f"{source} is not a table in text, nor Excel, Parquet, Feather, NPY or NPZ. Save it as "
-            "CSV."
-        )
-    if b"\r" in content:
-        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return content
-
-
-def _text(
-    content: bytes, source: str, id_column: str | None, words: Collection[str]
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read delimited text: separator, header and decimal comma are found out."""
-    start = re.match(rb"\s*\n", content)  # a first line of tabs is no header
-    content = content[start.end() :] if start else content
-    layout = Layout.of(content, source)
-    separator = layout.separator
-    options: dict[str, Any] = {
-        "sep": r"\s+" if separator == " " else separator,
-        "index_col": False,
-        "header": 0 if layout.header else None,
-        "names": layout.names,
-        "decimal": "," if layout.comma else ".",
-        "skipinitialspace": True,
-        "skip_blank_lines": True,
-        "on_bad_lines": "error",
-    }
-    named = layout.header and id_column is not None and id_column in layout.names
-    as_named: dict[str, Any] = {}
-    if named:
-        gaps = {name: GAPS for name in layout.names if name != id_column}
-        as_named = {"dtype": {id_column: str}, "keep_default_na": False, "na_values": gaps}
-    try:
-        with warnings.catch_warnings():
-            # Rows with more fields than the header has would be cut short with a warning.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(io.BytesIO(content), **options, **as_named)
-    except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
-        raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
-    if named:
-        frame[id_column] = _whole_numbers(frame[id_column])
-    notes = layout.notes
-    gappy = _gappy_words(frame, words) if b"None" in content else []
-    if gappy:
-        texts = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
-        written = [name for name in gappy if (texts[name] == "None").any()]
-        for name in written:
-            frame[name] = frame[name].astype(object).where(texts[name] != "None", "None")
-        if written:
-            told = "as one of the values, not as missing"
-            notes += (f"'None' in {some([str(name) for name in written])} is read {told}.",)
-    return _checked(frame, source), notes
-
-
-def _gappy_words(frame: pd.DataFrame, words: Collection[str]) -> list[Any]:
-    """Name the columns of words with gaps, of which "None" may be one, as R writes it."""
-    return [
-        name
-        for name in frame
-        if frame[name].isna().any() and (name in words or _holds_words(frame[name]))
-    ]
-
-
-def _holds_words(column: pd.Series) -> bool:
-    """Whether a column holds words only, and no dates."""
-    if pd.api.types.infer_dtype(column, skipna=True) != "string" or looks_dated(column):
-        return False
-    return bool(pd.to_numeric(column, errors="coerce").isna().all())
-
-
-def _whole_numbers(texts: pd.Series) -> pd.Series:
-    """Turn texts into whole numbers if that loses nothing, such as a zero in front."""
-    numbers = pd.to_numeric(texts, errors="coerce")
-    if numbers.isna().any() or not pd.api.types.is_integer_dtype(numbers):
-        return texts
-    return numbers if (numbers.astype(str) == texts).all() else texts
-
-
-def _reason(error: Exception) -> str:
-    text = str(error).replace("Error tokenizing data. C error: ", "").strip().rstrip(".")
-    if isinstance(error, pd.errors.ParserWarning):
-        text = "some rows have more fields than the first line"
-    if ("Expected" in text and "saw" in text) or "more fields" in text:
-        text += ". Every row needs as many fields as the header; quote those that hold a separator"
-    if "EOF inside string" in text:
-        text += ". A quotation mark is not closed"
-    return f"{text}."
 
 
 def _checked(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     refuse_duplicates(names, source)
     frame.columns = pd.Index(names)
+    for j, kind in enumerate(frame.dtypes):
+        if kind == np.float16:  # in which few numbers can be reckoned with
+            frame.isetitem(j, frame.iloc[:, j].astype(np.float32).array)
     return frame

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans.cli.columns import known_column
+from edfkmeans.cli.kept import whole
 from edfkmeans.cli.kinds import names_rows
 from edfkmeans.rows.arguments import some
 
@@ -43,7 +44,7 @@ def row_names(
             ids = frame.iloc[:, 0].rename("row")
             frame = frame.iloc[:, 1:]
             told.append(f"The first column has no name and {what} the rows: taken as their id.")
-    return frame, ids
+    return frame, whole(ids)
 
 
 def columns_aside(

@@ -222,7 +222,7 @@ def _in_a_stream(
     from edfkmeans.cli.columns import chosen_columns, known_column, split_names
     from edfkmeans.cli.reading import open_stream
     from edfkmeans.cli.row_names import columns_aside
-    from edfkmeans.cli.weights import check_numbers, weights_in
+    from edfkmeans.cli.weights import check_numbers, told_of, weights_in
     from edfkmeans.engines.arrow_files import DatasetStream, column_of, index_columns, scaled
 
     def first_rows(name: str) -> pd.Series:
@@ -237,7 +237,8 @@ def _in_a_stream(
         header = header.drop(columns=[weights])
         check_numbers(pd.ArrowDtype(table.schema.field(weights).type), weights, shown(file))
         column = pd.Series(column_of(table, weights, jobs), name=weights)
-        weighed = weights_in(column, scale, None, shown(file), notes)
+        weighed = weights_in(column, scale, None, shown(file))
+        notes.append(told_of(weighed, weights))
     index = index_columns(table.schema)
     names = list(header.columns)
     asked = split_names(names, columns or [])
@@ -264,25 +265,28 @@ def read_table(
     """
     from edfkmeans.cli.columns import known_column
     from edfkmeans.cli.preparing import prepare
-    from edfkmeans.cli.reading import read_file
+    from edfkmeans.cli.reading import read_and_keep, read_file
 
     source = "standard input" if file == "-" else shown(file)
     grouping = None
-    frame, notes = read_file(file, how.get("id_column"), sheet)
-    table = frame.copy(deep=False) if keep else None
+    table = None
+    if keep:
+        frame, notes, table = read_and_keep(file, how.get("id_column"), sheet)
+    else:
+        frame, notes = read_file(file, how.get("id_column"), sheet)
     if truth is not None:
         grouping = frame.pop(known_column(frame, truth, "--truth", source))
     weighed = None
     if weights is not None:
         weighed = frame.pop(known_column(frame, weights, "--weights", source))
     try:
-        prepared = prepare(frame, source, notes=notes, weights=weighed, **how)
+        prepared = prepare(frame, source, notes=notes, weights=weighed, truth=grouping, **how)
     except BadFileError as error:
         # The table that is meant may be on another sheet.
         sheets = [note for note in notes if "--sheet" in note]
         raise BadFileError(" ".join([str(error), *sheets])) from error
     if table is not None:
-        prepared = replace(prepared, table=table.iloc[prepared.kept])
+        prepared = replace(prepared, table=table.rows(prepared.kept))
     if grouping is None:
         return prepared, None
     grouping = grouping.iloc[prepared.kept]
@@ -357,13 +361,12 @@ def answer(
 
 def _of_rows(name: str, prepared: "Prepared") -> str:
     """Say of a file of rows how many are not in it, and where the clusters are if not as usual."""
-    from edfkmeans.cli.columns import cluster_column
-
     if name not in ("labels", "table"):
         return ""
     said = []
-    if name == "table" and (column := cluster_column(prepared.table)) != "cluster":
-        said.append(f"the clusters are in the column {column!r}")
+    table = prepared.table
+    if name == "table" and table is not None and table.cluster != "cluster":
+        said.append(f"the clusters are in the column {table.cluster!r}")
     if prepared.left_out:
         rows = f"{prepared.left_out} rows" if prepared.left_out > 1 else "1 row"
         said.append(

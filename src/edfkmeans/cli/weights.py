@@ -48,9 +48,7 @@ def check_enough(weights: Floats, name: str, missing: Missing | None, source: st
         )
 
 
-def weights_in(
-    column: pd.Series, scale: Scale, missing: Missing | None, source: str, told: list[str]
-) -> Floats:
+def weights_in(column: pd.Series, scale: Scale, missing: Missing | None, source: str) -> Floats:
     """Return a column as weights, or refuse it, and what knows no weights beside it."""
     if scale == "robust" or missing in ("mean", "median"):
         option, other = "--scale robust", "--scale standard"
@@ -76,8 +74,11 @@ def weights_in(
             f"--weights {str(column.name)!r} is 0 in every row of {source}. Name another column, "
             "or leave --weights out."
         )
-    if (weights == np.floor(weights)).all():
-        told.append(f"Rows count as often as {str(column.name)!r} says: {weights.sum():,.0f} rows.")
-    else:
-        told.append(f"Rows have the importances in {str(column.name)!r} (--weights).")
     return np.asarray(weights)
+
+
+def told_of(weights: Floats, name: str) -> str:
+    """Say what the weights of the rows that are clustered mean."""
+    if (weights == np.floor(weights)).all():
+        return f"Rows count as often as {name!r} says: {weights.sum():,.0f} rows."
+    return f"Rows have the importances in {name!r} (--weights)."
