@@ -7,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from edfkmeans.cli import app, layout
-from edfkmeans.cli.reading import BadFileError, open_stream, read_file
-from edfkmeans.cli.running import read_table
+from edfkmeans.cli.opening import read_table
+from edfkmeans.cli.reading import BadFileError, read_file
+from edfkmeans.cli.streaming import open_stream
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.0], "b": [4.0, 5.0, 6.25]})
 

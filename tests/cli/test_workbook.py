@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from edfkmeans.cli import workbook
+from edfkmeans.cli.opening import read_table
 from edfkmeans.cli.reading import BadFileError, read_file
-from edfkmeans.cli.running import read_table
 
 pytest.importorskip("openpyxl", reason="needs openpyxl")
 

@@ -18,15 +18,11 @@ except ImportError:  # pragma: no cover - depends on what is installed
 
 from edfkmeans import __version__
 from edfkmeans.cli import options
+from edfkmeans.cli.opening import check_streamed, connected, have_gpu, open_table, read_table
 from edfkmeans.cli.running import (
     answer,
     check_rule,
-    check_streamed,
     command_line,
-    connected,
-    have_gpu,
-    open_table,
-    read_table,
     room_told,
     shown,
     stop,
