@@ -149,6 +149,9 @@ def check_spark(there, found):
 
         with connected("local[2]") as spark:
             same_fits(spark.createDataFrame(pandas.DataFrame(X).add_prefix("c")), X)
+            java = spark.sparkContext._gateway.proc
+        java.stdin.close()  # by which it ends, before the packages that it loads from are deleted
+        java.wait(60)
     else:
         command_asks_for("spark")
 
