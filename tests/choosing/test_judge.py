@@ -13,6 +13,7 @@ from edfkmeans import KMeansPath, compare, fit_path, select_k
 from edfkmeans.choosing.evidence import evidence
 from edfkmeans.choosing.forest import Forest
 from edfkmeans.choosing.judge import _WORDS as WORDS
+from edfkmeans.choosing.judge import _candidates as candidates
 from edfkmeans.choosing.judge import as_good, chosen, verdict
 from edfkmeans.criteria import registered
 
@@ -185,6 +186,16 @@ def test_candidates_are_the_others_with_much_for_them(wine):
             assert candidate.bic == found.table.loc[candidate.k, "bic"]
             told = f"expected agreement {candidate.agreement:.2f}"
             assert candidate.reason == f"{told}; {found.reasons[candidate.k]}"
+            assert "for it" in candidate.reason or candidate.k in found.as_good
+
+
+def test_a_peak_that_nothing_speaks_for_is_no_candidate():
+    agreement = np.array([0.1, 0.9, 0.3, 0.7, 0.5, 0.72, 0.2])
+    reasons = dict.fromkeys(range(1, 8), "against it: silhouette")
+    assert candidates(agreement, 2, reasons) == ()
+    reasons[4] = "for it: BIC; against it: silhouette"
+    assert candidates(agreement, 2, reasons) == (4,)
+    assert candidates(agreement, 6, reasons) == (2, 4)  # 4 is as good as 6
 
 
 @pytest.mark.parametrize(

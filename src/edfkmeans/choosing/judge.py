@@ -6,6 +6,7 @@ true groups will the fit with k clusters reach, as a part of the best on this pa
 within 0.1 of that best.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +33,7 @@ _WORTH = 0.6
 _MOST = 5
 # Part of all that is said for and against a k: what says less is not told.
 _TOLD = 0.1
+_FOR, _AGAINST = "for it", "against it"
 # What the groups of evidence are called.
 _WORDS = {
     "silhouette": "silhouette",
@@ -123,15 +125,16 @@ class Judge(Criterion):
         confidence, weights = said.confidence.loc[:last], said.weights.to_numpy()
         k = chosen(said.confidence["agreement"].to_numpy(), last)
         agreement = confidence["agreement"].to_numpy()
+        reasons = {other: _reason(weights, other, k) for other in range(1, last + 1)}
         return Curve(
             k,
             agreement,
             self.better,
             "highest, or the first near it",
-            candidates=_candidates(agreement, k),
+            candidates=_candidates(agreement, k, reasons),
             columns={name: values[:last] for name, values in evidence.table.items()}
             | {"agreement": agreement, "near": confidence["near"].to_numpy()},
-            reasons={other: _reason(weights, other, k) for other in range(1, last + 1)},
+            reasons=reasons,
             confidence=confidence,
         )
 
@@ -167,10 +170,14 @@ def as_good(agreement: npt.ArrayLike, k: int) -> tuple[int, ...]:
     return tuple(int(other) + 1 for other in np.flatnonzero(values >= values[k - 1] - NEAR))
 
 
-def _candidates(agreement: Floats, k: int) -> tuple[int, ...]:
-    """Return the other k with much for them, best first: as good as k, or local maxima."""
+def _candidates(agreement: Floats, k: int, reasons: Mapping[int, str]) -> tuple[int, ...]:
+    """Return the other k worth a look, best first.
+
+    They are as good as k, or local maxima that more speaks for in some way than for k.
+    """
     walled = np.concatenate([[-np.inf], agreement, [-np.inf]])
     peak = (agreement > walled[:-2]) & (agreement > walled[2:])
+    peak &= [_FOR in reasons[other] for other in range(1, len(agreement) + 1)]
     worth = (peak & (agreement >= _WORTH * agreement[k - 1])) | (
         agreement >= agreement[k - 1] - NEAR
     )
@@ -190,7 +197,7 @@ def _reason(weights: Floats, other: int, k: int) -> str:
     told = order[sizes[order] >= _TOLD * sizes.sum()].tolist()
     words = list(_WORDS.values())
     texts = []
-    for side, sign in (("for it", 1), ("against it", -1)):
+    for side, sign in ((_FOR, 1), (_AGAINST, -1)):
         named = [words[number] for number in told if sign * parts[number] > 0]
         if named:
             texts.append(f"{side}: {', '.join(named)}")

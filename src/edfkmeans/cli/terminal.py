@@ -26,6 +26,11 @@ _TITLES = {"inertia": "inertia", "dof": "df", "bic": "BIC"}
 _TITLES |= {"silhouette": "silhouette", "agreement": "agreement", "near": "near"}
 _DISPENSABLE = ("dof", "inertia", "silhouette", "near")
 
+_MEANT = (
+    "agreement: how well the clusters are expected to agree with the groups there are, as a part "
+    "of the best that any k reaches; near: how likely that is within 0.1 of the best."
+)
+
 # Wider than any table.
 _ANY_WIDTH = 1000
 
@@ -78,6 +83,8 @@ def show_selection(selection: Selection, prepared: Prepared, report: Path | None
     console.print(f"\n{title} (O {selection.standing(selection.k)}, o other candidates):\n")
     print(chart(selection.table[column].tolist(), selection.k, others, console.width), end="\n\n")
     _show_table(console, selection)
+    if selection.confidence is not None:
+        console.print(_MEANT)
     console.print(f"What to do next: {' '.join(selection.advice)}")
 
 
