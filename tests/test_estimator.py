@@ -122,6 +122,15 @@ def test_fit_is_select_k(wine):
     pd.testing.assert_frame_equal(model.selection_.table, selection.table)
 
 
+def test_rows_out_of_all_range_have_a_nearest_centroid():
+    X, _ = blobs(3, n=20)
+    model = EDFKMeans(4, random_state=0).fit(X)
+    directions = model.cluster_centers_ - X.mean(axis=0)
+    near = model.predict(X.mean(axis=0) + 1e6 * directions)
+    for far in (1e155, 1e200, 1e300):
+        np.testing.assert_array_equal(model.predict(np.r_[far * directions, X])[:3], near)
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_predict_is_the_nearest_centroid(wine, offset):
     model = EDFKMeans(k_max=10, random_state=0).fit(wine + offset)

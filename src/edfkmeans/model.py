@@ -175,7 +175,8 @@ class Model:
         values = self._numbers(X)
         rows = in_metric(self.scaling.apply(values, self.columns), self.metric)
         labels = nearest(rows, self.centers)
-        distance = np.sqrt(((rows - self.centers[labels]) ** 2).sum(axis=1))
+        with np.errstate(over="ignore"):  # rows so far away that no float can say it
+            distance = np.sqrt(((rows - self.centers[labels]) ** 2).sum(axis=1))
         found = {"cluster": labels, "distance": distance}
         return pd.DataFrame(found, index=index if isinstance(index, pd.Index) else None)
 

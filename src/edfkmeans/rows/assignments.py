@@ -12,6 +12,8 @@ from edfkmeans.rows.labels import Labels, SmallLabels
 from edfkmeans.rows.units import Floats, Values
 
 Numbers = npt.NDArray[np.intp]
+# Squares of larger numbers leave the range of a float; those of float32 are added up as float64.
+_FAR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,5 +72,12 @@ def nearest(rows: Values, centers: Floats) -> Labels:
     """Return the number of the nearest centre of every row, both in the same units."""
     labels: Labels = np.empty(rows.shape[0], np.int32)
     origin = centers.mean(axis=0)  # squared distances far from zero lose digits
-    lloyd.assign(rows - origin, centers - origin, labels)
+    rows, centers = rows - origin, centers - origin
+    lloyd.assign(rows, centers, labels)
+    if len(rows) and max(rows.max(), -rows.min()) > _FAR:
+        far = np.flatnonzero(np.abs(rows).max(axis=1) > _FAR)
+        size = np.abs(rows[far]).max(axis=1, keepdims=True)
+        # Squared distances less the row's own square, as parts of its size.
+        nearer = (centers**2).sum(axis=1) / size - 2 * (rows[far] / size) @ centers.T
+        labels[far] = nearer.argmin(axis=1)
     return labels
