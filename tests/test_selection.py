@@ -15,6 +15,7 @@ import naive
 from conftest import blobs, standardise
 from edfkmeans import KMeansPath, degrees_of_freedom, fit_path, plots, select_k
 from edfkmeans.criteria import rules
+from edfkmeans.profiles import describe
 
 
 def test_selection_is_the_equations_end_to_end(wine):
@@ -180,6 +181,14 @@ def test_path_of_other_data(wine):
             select_k(other, path=path)
     with pytest.raises(ValueError, match=r"k_max=9 is more than path\.k_max=4"):
         select_k(wine, k_max=9, path=path)
+
+
+def test_the_same_data_in_single_precision_belong_to_a_path(wine):
+    X = np.column_stack([wine[:, :2] * 0.1 + [48.1, 11.5], np.full(len(wine), 1_700_000_001.0)])
+    for same in (X, X[:, :2], X[:, :2] + 1e4):
+        found = select_k(same, 5, random_state=0)
+        assert found.with_k(2, same.astype(np.float32)).k == 2
+        assert describe(found, same.astype(np.float32)).k == found.k
 
 
 def test_plot_returns_the_axes_it_was_given(wine):

@@ -12,7 +12,7 @@ import pandas as pd
 from edfkmeans._streams import Purpose, stream
 from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import inertia_of
-from edfkmeans.fits.path import KMeansPath
+from edfkmeans.fits.path import KMeansPath, same_sum, single_precision
 from edfkmeans.rows.arguments import check_whole
 from edfkmeans.rows.checks import check_numeric
 from edfkmeans.rows.directions import in_metric
@@ -240,7 +240,9 @@ def _check_same(selection: Selection, values: Values) -> None:
     with Threads(1) as pool:
         own = inertia_of(np.asarray(values, np.float64), labels, selection.centers, pool)
     expected = float(path.inertia[k - 1])
-    if np.isfinite(own) and not np.isclose(own, expected, rtol=1e-3, atol=1e-9 * path.inertia[0]):
+    rounding = single_precision(selection.centers)
+    slack = float(np.sqrt(len(values)) * np.linalg.norm(rounding) + 1e-6 * path.inertia[0] ** 0.5)
+    if np.isfinite(own) and not same_sum(own, expected, 1e-3, slack):
         raise ValueError(
             f"The rows of X have a sum of squares of {own:.6g} about the centres of their "
             f"clusters, not {expected:.6g}: they are others, or in another order. Give the X of "

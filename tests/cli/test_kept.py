@@ -174,3 +174,40 @@ def test_whole_numbers_with_a_gap_stay_whole_in_csv(frame, kind, tmp_path):
     assert head == ["x", "y", "n", "land", "cluster"]
     assert [row[2] for row in rows] == ["", *map(str, range(35))]
     assert [row[3] for row in rows] == table["land"].tolist()
+
+
+def test_ids_of_a_folder_stand_as_in_its_files(frame, tmp_path):
+    (tmp_path / "q").mkdir()
+    ids = [f"{10**17 + i}" for i in range(18)], [f"{i:05d}" for i in range(18)]
+    for number, part in enumerate(ids):
+        rows = frame.iloc[18 * number : 18 * number + 18].assign(id=part)
+        rows.to_csv(tmp_path / "q" / f"{number}.csv", index=False)
+    outputs = ("--labels", tmp_path / "l.csv", "--table", tmp_path / "t.csv")
+    run("select", tmp_path / "q", "--id", "id", *outputs, *OPTIONS)
+    for file, column in (("l.csv", 0), ("t.csv", 2)):
+        assert [row[column] for row in lines(tmp_path / file)[1:]] == [*ids[0], *ids[1]]
+
+
+def test_whole_numbers_of_many_digits_beside_gaps(frame, tmp_path):
+    large = [str(10**18 + i) for i in range(36)]
+    frame.assign(v=["", *large[1:]], w=["", *[f"{each}0" for each in large[1:]]]).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    some = ("--columns", "x", "--columns", "y", "--table", tmp_path / "t.parquet")
+    run("select", tmp_path / "t.csv", *some, *OPTIONS)
+    found = pd.read_parquet(tmp_path / "t.parquet")
+    assert found["v"].dropna().tolist() == [int(each) for each in large[1:]]
+    assert found["w"].dropna().tolist() == [f"{each}0" for each in large[1:]]
+
+
+@pytest.mark.parametrize(
+    "index", [[f"shop {i}" for i in range(36)], range(35, -1, -1), range(5, 41)]
+)
+def test_an_index_without_a_name_is_kept(frame, index, tmp_path):
+    frame.set_axis(pd.Index(index)).to_parquet(tmp_path / "u.parquet")
+    for name in ("t.csv", "t.parquet"):
+        run("select", tmp_path / "u.parquet", "--table", tmp_path / name, *OPTIONS)
+    table = lines(tmp_path / "t.csv")
+    assert table[0] == ["row", "x", "y", "cluster"]
+    assert [row[0] for row in table[1:]] == [str(each) for each in index]
+    assert pd.read_parquet(tmp_path / "t.parquet").index.tolist() == list(index)

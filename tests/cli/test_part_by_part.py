@@ -254,3 +254,25 @@ def test_ways_out_of_what_only_dask_reads():
     many = "X has columns that are not numbers: 'a' and 9 more. Drop them, or encode them as x."
     assert "Leave out with --drop what is no number" in in_options(many, "t.csv")
     assert in_options("All else stays.", "t.csv") == "All else stays."
+
+
+@pytest.mark.parametrize("engine", ["memory", "arrow", "dask"])
+@pytest.mark.parametrize("whole_first", [True, False])
+def test_files_of_whole_numbers_agree_with_either_decimal_sign(engine, whole_first, tmp_path):
+    names = ("a.csv", "b.csv")[:: 1 if whole_first else -1]
+    whole = ROWS.iloc[:30].round().astype(int)
+    whole.to_csv(tmp_path / names[0], sep=";", index=False)
+    ROWS.iloc[30:].to_csv(tmp_path / names[1], sep=";", decimal=",", index=False)
+    place = tmp_path if engine != "dask" else tmp_path / "*.csv"
+    found = answer(place, engine)
+    assert (found["n_samples"], found["columns"]) == (60, ["a", "b"])
+    expected = pd.concat([whole, ROWS.iloc[30:]])
+    np.testing.assert_allclose(found["offset"], expected.mean(), rtol=1e-9)
+    (tmp_path / "c.csv").write_text("a;b\n1.5;2.5\n2.5;1.5\n", encoding="utf-8")
+    assert "differ in their decimal sign" in refusal(place, engine)
+
+
+def test_dask_takes_names_for_names(tmp_path):
+    ROWS.to_csv(tmp_path / "data[1].csv", index=False)
+    (ROWS + 100).to_csv(tmp_path / "data1.csv", index=False)
+    check_like_memory(tmp_path / "data[1].csv", "dask")

@@ -579,3 +579,14 @@ def test_import_is_light():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_a_report_is_of_the_sample(tmp_path):
+    pytest.importorskip("jinja2", reason="needs jinja2")
+    X, _ = blobs(3, n=30)
+    found = select_k(as_dataset(X, tmp_path), 5, random_state=0)
+    with pytest.raises(ValueError, match=r"rows of this selection are elsewhere.*shown, rows = "):
+        found.to_html(tmp_path / "r.html")
+    shown, rows = found.sample()
+    shown.to_html(tmp_path / "r.html", rows, n_rows=found.path.n_rows)
+    assert (tmp_path / "r.html").exists()

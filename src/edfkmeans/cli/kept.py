@@ -29,11 +29,14 @@ class Kept:
     separator : str
         What stands between the values of a CSV file that it is written to. Where numbers have a
         decimal comma that is no comma.
+    indexed : bool
+        Whether the index is more than the numbers of the rows.
     """
 
     frame: pd.DataFrame
     texts: pd.DataFrame | None = None
     separator: str = ","
+    indexed: bool = False
 
     @property
     def cluster(self) -> str:
@@ -48,12 +51,14 @@ class Kept:
     def write(self, file: Path, labels: Any) -> None:
         """Write it with the clusters of its rows, by the name of the file as Parquet or CSV."""
         if file.suffix.lower() != ".csv":
-            named = self._index_is_named()
-            storable(self._typed().assign(**{self.cluster: labels})).to_parquet(file, index=named)
+            table = storable(self._typed().assign(**{self.cluster: labels}))
+            table.to_parquet(file, index=self.indexed)
             return
         if self.texts is None:
             frame = self.frame.assign(**{self.cluster: labels})
-            if self._index_is_named():
+            if self.indexed:
+                if frame.index.nlevels == 1 and frame.index.name is None:
+                    frame = frame.rename_axis("row")  # as in the labels
                 frame = frame.reset_index(allow_duplicates=True)
             # Gaps have made floats of whole numbers.
             for j in range(frame.shape[1]):
@@ -68,10 +73,6 @@ class Kept:
             frame = _harmless(self.texts, numbers).assign(**{self.cluster: labels})
         frame.to_csv(file, index=False, lineterminator="\n", sep=self.separator)
 
-    def _index_is_named(self) -> bool:
-        """Whether the index is more than the numbers of the rows."""
-        return any(name is not None for name in self.frame.index.names)
-
     def _typed(self) -> pd.DataFrame:
         """Return the table with numbers as numbers, and text as it stands in the file."""
         frame = self.frame.copy(deep=False)
@@ -79,6 +80,12 @@ class Kept:
             for j in range(frame.shape[1]):
                 frame.isetitem(j, _numbers_or_texts(frame.iloc[:, j], self.texts.iloc[:, j]).array)
         return frame
+
+
+def is_own(index: pd.Index) -> bool:
+    """Whether an index is more than the numbers of the rows, as that of a Parquet file may be."""
+    named = any(name is not None for name in index.names)
+    return named or not index.equals(pd.RangeIndex(len(index)))
 
 
 def _numbers_or_texts(column: pd.Series, texts: pd.Series) -> pd.Series:
@@ -90,9 +97,12 @@ def _numbers_or_texts(column: pd.Series, texts: pd.Series) -> pd.Series:
     codes = given.str.fullmatch(r"[-+]?0\d+").any()
     if codes or not pd.api.types.is_numeric_dtype(column.dtype):
         return texts.where(texts != "")
-    if not there.all() and len(given) and given.str.fullmatch(r"[-+]?\d{1,18}").all():
+    if not there.all() and len(given) and given.str.fullmatch(r"[-+]?\d+").all():
+        numbers = given.map(int)
+        if numbers.abs().max() > np.iinfo(np.int64).max:
+            return texts.where(texts != "")
         filled = pd.Series(0, index=column.index, dtype="Int64")
-        filled[there] = given.map(int).astype("Int64")
+        filled[there] = numbers.astype("Int64")
         return filled.where(there)
     return column
 

@@ -24,6 +24,8 @@ class Layout:
         What stands between fields; a blank stands for any number of them.
     comma : bool
         Whether numbers have a decimal comma.
+    point : bool
+        Whether any has a decimal point; where there is neither, all are whole.
     header : int
         How many lines hold the names of the columns: none, one, or more in quotation marks.
     names : list of str
@@ -34,6 +36,7 @@ class Layout:
 
     separator: str
     comma: bool
+    point: bool
     header: int
     names: list[str]
     notes: tuple[str, ...]
@@ -54,7 +57,8 @@ class Layout:
         separator = _separator(lines, whole)
         fields = _split(lines, separator, whole)
         notes = []
-        comma = separator != "," and _decimal_comma(fields[1:] or fields)
+        commas, points = _decimal_signs(fields[1:] or fields)
+        comma = separator != "," and commas > points
         counted = len(fields[0]) > 1 and _counts_columns(fields[0])
         header = 0
         if counted or not all(_is_number(field, comma) for field in fields[0]):
@@ -73,7 +77,7 @@ class Layout:
         if comma:
             notes.append("Numbers are written with a decimal comma.")
         _refuse_long_lines(fields, numbers, separator, source)
-        return cls(separator, comma, header, names, tuple(notes))
+        return cls(separator, comma, points > 0, header, names, tuple(notes))
 
 
 def _refuse_long_lines(
@@ -140,12 +144,12 @@ def _split(lines: list[str], separator: str, whole: bool) -> list[list[str]]:
     return rows if whole or len(rows) == 1 else rows[:-1]
 
 
-def _decimal_comma(rows: list[list[str]]) -> bool:
-    """Whether more fields are numbers with a decimal comma than with a point."""
+def _decimal_signs(rows: list[list[str]]) -> tuple[int, int]:
+    """Count the fields that are numbers with a decimal comma, and those with a point."""
     fields = [field.strip() for row in rows for field in row if field.strip()]
     commas = [field for field in fields if "," in field and _is_number(field, True)]
     points = [field for field in fields if "." in field and _is_number(field, False)]
-    return len(commas) > len(points)
+    return len(commas), len(points)
 
 
 def _counts_columns(header: list[str]) -> bool:

@@ -14,10 +14,10 @@ import pandas as pd
 
 from edfkmeans._extras import needs
 from edfkmeans.cli.errors import BadFileError
-from edfkmeans.cli.kept import Kept
+from edfkmeans.cli.kept import Kept, is_own
 from edfkmeans.cli.layout import Layout, refuse_duplicates
 from edfkmeans.cli.streaming import BROKEN, not_unpacked, open_stream
-from edfkmeans.cli.text import as_utf8, begun, read_text, separator_of, texts_in
+from edfkmeans.cli.text import as_utf8, begun, read_text, separator_of, texts_in, whole_numbers
 from edfkmeans.cli.workbook import is_workbook, read_sheet, refuse_other_zip
 from edfkmeans.rows.arguments import some
 
@@ -52,7 +52,8 @@ def read_and_keep(
 ) -> tuple[pd.DataFrame, tuple[str, ...], Kept]:
     """Read a table as `read_file` does; returns also what to write where it is written again."""
     frame, notes, kept = _read(place, id_column, sheet, (), keep=True)
-    return frame, notes, kept or Kept(frame.copy(deep=False))
+    kept = kept or Kept(frame.copy(deep=False), indexed=is_own(frame.index))
+    return frame, notes, kept
 
 
 def _read(
@@ -60,7 +61,7 @@ def _read(
 ) -> tuple[pd.DataFrame, tuple[str, ...], Kept | None]:
     source = "standard input" if str(place) == "-" else str(place)
     if _is_several(str(place)):
-        return _several(str(place), keep)
+        return _several(str(place), id_column, keep)
     content = _content(place, source)
     if content[:2] == b"\x1f\x8b":
         try:
@@ -102,7 +103,9 @@ def _is_several(place: str) -> bool:
     return "*" in path or bool(system.isdir(path))
 
 
-def _several(place: str, keep: bool) -> tuple[pd.DataFrame, tuple[str, ...], Kept | None]:
+def _several(
+    place: str, id_column: str | None, keep: bool
+) -> tuple[pd.DataFrame, tuple[str, ...], Kept | None]:
     """Read the files of a folder or pattern, one after the other."""
     try:
         table, notes = open_stream(place)
@@ -121,7 +124,11 @@ def _several(place: str, keep: bool) -> tuple[pd.DataFrame, tuple[str, ...], Kep
     except OSError as error:
         raise BadFileError(f"{place} could not be read: {error}. Are all files whole?") from error
     frame = _checked(whole.to_pandas(), place)
-    return frame, notes, _texts_of_several(frame, place) if keep else None
+    named = id_column is not None and id_column in frame
+    kept = _texts_of_several(frame, place) if keep or named else None
+    if named and kept is not None and kept.texts is not None:
+        frame[id_column] = whole_numbers(kept.texts[id_column])
+    return frame, notes, kept if keep else None
 
 
 def _texts_of_several(frame: pd.DataFrame, place: str) -> Kept | None:

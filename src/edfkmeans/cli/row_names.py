@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from edfkmeans.cli.columns import known_column
-from edfkmeans.cli.kept import whole
+from edfkmeans.cli.kept import is_own, whole
 from edfkmeans.cli.kinds import names_rows
 from edfkmeans.rows.arguments import some
 
@@ -17,9 +17,7 @@ def row_names(
     """Find out what the rows are called; returns also the table without a nameless id."""
     index, frame = frame.index, frame.reset_index(drop=True)
     ids = pd.Series(np.arange(1, len(frame) + 1), index=frame.index, name="row")
-    # A Parquet file of pandas may have an index that is more than the number of the row.
-    own_index = index.name is not None or not index.equals(pd.RangeIndex(len(index)))
-    if own_index and id_column in (None, index.name):
+    if is_own(index) and id_column in (None, index.name):
         rows = index.to_flat_index()
         if index.nlevels > 1:
             rows = rows.map(lambda parts: " / ".join(map(str, parts)))

@@ -2,7 +2,7 @@
 
 import os
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edfkmeans.cli.errors import BadFileError
@@ -162,6 +162,8 @@ def _written(system: Any, files: list[str], place: str) -> _Written:
         other = _first_look(system, file, file)
         _check_same_columns(first.layout.names, other.layout.names, files[0], file)
         _check_same_text(first, other, files[0], file)
+        if other.layout.comma:  # the first may hold whole numbers only
+            first = replace(first, layout=replace(first.layout, comma=True))
     return first
 
 
@@ -169,11 +171,13 @@ def _check_same_text(one: _Written, other: _Written, file: str, another: str) ->
     """Refuse files of one folder that are not written in the same way: one is read as the other."""
     ways = {
         "separator": (one.layout.separator, other.layout.separator),
-        "decimal sign": tuple(",."[not each.layout.comma] for each in (one, other)),
         "number of lines before the first row": tuple(
             each.blank + each.layout.header for each in (one, other)
         ),
     }
+    signs = tuple("," if each.layout.comma else "." * each.layout.point for each in (one, other))
+    if "" not in signs:  # with whole numbers only it may be either
+        ways["decimal sign"] = signs
     for what, (here, there) in ways.items():
         if here != there:
             raise BadFileError(

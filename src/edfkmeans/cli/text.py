@@ -103,7 +103,7 @@ def read_text(
     except (ValueError, csv.Error, pd.errors.ParserWarning) as error:
         raise BadFileError(f"{source} could not be read as a table: {_reason(error)}") from error
     if named:
-        frame[id_column] = _whole_numbers(frame[id_column])
+        frame[id_column] = whole_numbers(frame[id_column])
     notes = layout.notes
     gappy = _gappy_words(frame, words) if b"None" in content else []
     texts = texts_in(content, layout) if keep or gappy else None
@@ -135,7 +135,7 @@ def _holds_words(column: pd.Series) -> bool:
     return bool(pd.to_numeric(column, errors="coerce").isna().all())
 
 
-def _whole_numbers(texts: pd.Series) -> pd.Series:
+def whole_numbers(texts: pd.Series) -> pd.Series:
     """Turn texts into whole numbers if that loses nothing, such as a zero in front."""
     numbers = pd.to_numeric(texts, errors="coerce")
     if numbers.isna().any() or not pd.api.types.is_integer_dtype(numbers):

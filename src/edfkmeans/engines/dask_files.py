@@ -1,5 +1,6 @@
 """Files larger than memory: open one lazily, bring its columns to one scale, write its labels."""
 
+import glob
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -113,7 +114,9 @@ def open_text(
     dask data frame
     """
     try:
-        return _text(files, separator, decimal, names, skip, encoding)
+        # These are names, though dask would take some for patterns.
+        escaped = [glob.escape(file) for file in files]
+        return _text(escaped, separator, decimal, names, skip, encoding)
     except Exception as error:  # as in `open_lazily`
         raise _not_opened(files[0], error) from error
 

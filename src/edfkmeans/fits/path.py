@@ -293,28 +293,44 @@ def _check_sums(path: KMeansPath, rows: Rows) -> None:
     if rows.spread is None:
         path, rows = path.sample, rows.sample
     values, weights = rows.points
+    last = path.k_max + 1
+    rounding = single_precision(path.centers(last))
+    slack = float(np.sqrt(path.n_samples) * np.linalg.norm(rounding))
     spread = float(rows.units.squared(rows.inertia))
-    if not np.isclose(spread, path.inertia[0], rtol=1e-6, atol=0):
+    if not same_sum(spread, path.inertia[0], 1e-6, slack):
         raise ValueError(
             f"path was fitted to data with a sum of squares of {path.inertia[0]:.6g}, X has "
             f"{spread:.6g}. Give the X of the path."
         )
-    last = path.k_max + 1
     again = fit_of_labels(values, path.pilot.labels.astype(np.int32), last, weights)
     pilot = float(rows.units.squared(again.inertia))
-    if not np.isclose(pilot, path.inertia[-1], rtol=1e-6, atol=1e-12 * spread):
+    if not same_sum(pilot, path.inertia[-1], 1e-6, slack + 1e-6 * np.sqrt(spread)):
         raise ValueError(
             f"path's labels for {last} clusters have an inertia of {pilot:.6g} in X, not "
             f"{path.inertia[-1]:.6g}: the rows of X are others, or in another order. Give the X of "
             "the path."
         )
     # Rows that are moved, or with columns in another order, have the same sums.
-    away = np.abs(rows.units.to_original(again.centers) - path.centers(last)).max()
-    if away > 1e-3 * np.sqrt(spread / len(values)):
+    away = np.abs(rows.units.to_original(again.centers) - path.centers(last)).max(axis=0)
+    if (away > 1e-3 * np.sqrt(spread / len(values)) + rounding).any():
         raise ValueError(
             "path was fitted to other rows than those of X: their means in each cluster differ by "
-            f"up to {away:.6g}. Give the X of the path, its columns in their order."
+            f"up to {away.max():.6g}. Give the X of the path, its columns in their order."
         )
+
+
+def single_precision(centers: Floats) -> Floats:
+    """Return how much the values of a column may change where X comes in single precision."""
+    return np.asarray(4 * np.finfo(np.float32).eps * np.abs(centers).max(axis=0))
+
+
+def same_sum(found: float, expected: float, part: float, slack: float) -> bool:
+    """Whether sums of squares are the same, up to a part of them and what rounding may move.
+
+    Their roots are lengths, which differ by no more than the length of what was added.
+    """
+    length = float(np.sqrt(expected))
+    return bool(abs(np.sqrt(found) - length) <= part * length + slack)
 
 
 def open_for(

@@ -90,6 +90,12 @@ def write_report(
     templates()  # to learn before the work that they are missing
     check_file(Path(file))
     values = None
+    if not isinstance(selection.ambiguity, np.ndarray):
+        raise ValueError(
+            "The rows of this selection are elsewhere. Show the sample of them: "
+            "`shown, rows = selection.sample()`, then `shown.to_html(file, rows, "
+            "n_rows=selection.path.n_rows)`."
+        )
     if X is not None:
         values, names = check_shown(selection, X, names)
         if np.isnan(selection.ambiguity).any():

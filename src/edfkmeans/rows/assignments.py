@@ -12,8 +12,8 @@ from edfkmeans.rows.labels import Labels, SmallLabels
 from edfkmeans.rows.units import Floats, Values
 
 Numbers = npt.NDArray[np.intp]
-# Squares of larger numbers leave the range of a float; those of float32 are added up as float64.
-_FAR = 1e150
+# Times as far from the centres as these are from each other: squares lose what tells them apart.
+_FAR = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +74,9 @@ def nearest(rows: Values, centers: Floats) -> Labels:
     origin = centers.mean(axis=0)  # squared distances far from zero lose digits
     rows, centers = rows - origin, centers - origin
     lloyd.assign(rows, centers, labels)
-    if len(rows) and max(rows.max(), -rows.min()) > _FAR:
-        far = np.flatnonzero(np.abs(rows).max(axis=1) > _FAR)
+    reach = _FAR * np.abs(centers).max()
+    if len(rows) and 0 < reach < max(rows.max(), -rows.min()):
+        far = np.flatnonzero(np.abs(rows).max(axis=1) > reach)
         size = np.abs(rows[far]).max(axis=1, keepdims=True)
         # Squared distances less the row's own square, as parts of its size.
         nearer = (centers**2).sum(axis=1) / size - 2 * (rows[far] / size) @ centers.T
