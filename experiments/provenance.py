@@ -80,6 +80,7 @@ RESULTS = {
     "benchmarks/results/small.csv": ("benchmarks/small.py", (), ("everything",)),
     "benchmarks/results/small_parts.csv": ("benchmarks/small.py", (), ("everything",)),
     "benchmarks/results/wide.csv": ("benchmarks/wide.py", (), ()),
+    "benchmarks/results/threads.csv": ("benchmarks/threads.py", (), ()),
     "benchmarks/results/start.csv": ("benchmarks/start.py", (), ("everything",)),
     "experiments/results/dof_accuracy.csv": ("experiments/dof_accuracy.py", (), ()),
     "experiments/results/judge.csv": (
