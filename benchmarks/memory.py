@@ -20,6 +20,7 @@ from joblib import cpu_count
 SHAPES = {
     "tall": (1_000_000, 2),
     "long": (200_000, 16),
+    "large": (1_000_000, 16),
     "square": (2000, 2000),
     "wide": (100, 20_000),
 }

@@ -8,7 +8,7 @@ import threadpoolctl
 
 from edfkmeans.engines import threads
 from edfkmeans.engines.threads import Stopped, Threads
-from edfkmeans.rows.blocks import row_blocks
+from edfkmeans.rows.blocks import row_blocks, row_spans
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -120,6 +120,24 @@ def test_number_of_threads(monkeypatch):
 def test_blocks_cover_the_rows_once():
     blocks = row_blocks(20_000)
     assert [(b.start, b.stop) for b in blocks] == [(0, 8192), (8192, 16384), (16384, 20_000)]
+
+
+@pytest.mark.parametrize("n", [1, 8192, 8193, 100_000, 1_000_000])
+@pytest.mark.parametrize("parts", [1, 3, 16])
+def test_spans_cover_the_rows_once(n, parts):
+    spans = row_spans(n, parts)
+    assert np.array_equal(np.concatenate([np.arange(n)[span] for span in spans]), np.arange(n))
+    lengths = [span.stop - span.start for span in spans]
+    assert min(lengths) > 0 and max(lengths) <= 2**17
+    assert len(spans) <= max(parts, -(-n // 2**17))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_what_is_shared_comes_in_order_the_first_by_who_asks(n_jobs):
+    with Threads(n_jobs) as pool:
+        found = pool.share(lambda task: (task, threading.get_ident()), [1, 2, 3])
+    assert [task for task, _ in found] == [1, 2, 3]
+    assert found[0][1] == threading.get_ident()
 
 
 def test_of_several_errors_the_first_task_counts():

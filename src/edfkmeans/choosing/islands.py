@@ -30,7 +30,7 @@ _LEAST, _MOST = 3, 400
 # Robust standard deviations: where the tail of a line begins.
 _TAIL = 2.0
 # Numbers: so many places of rows along several axes are held at once.
-_TOGETHER = 2_000_000
+_TOGETHER = 1_000_000
 # What is told of the clearest island, see `_island`.
 _TOLD = ("clear", "lone", "size", "place", "gap", "spread", "opposite", "grain")
 
@@ -48,10 +48,11 @@ def islands(rows: Rows, pool: Threads) -> dict[str, float]:
     axes = _axes(some_rows(rows, _ROWS, STEADY))
     middle = _middle(values, axes, pool)
     directions = pool.map(lambda half: _directions(values, half, axes, middle), halves)
-    lines = zip(halves[::-1], [axes @ each.T for each in directions], strict=True)
-    places = pool.map(lambda line: _along(values, *line), lines)
-    along = iter(pool.map(_island, [place for each in places for place in each]))
-    found = np.array([max([next(along) for _ in each]) for each in directions])  # the clearest
+    found = np.empty((2, len(_TOLD)))
+    for half, others, lines in zip((0, 1), halves[::-1], directions, strict=True):
+        places = list(_along(values, others, axes @ lines.T))
+        found[half] = max(pool.map(_island, places))  # the clearest
+        del places  # before there are those of the other half
     return dict(zip(_TOLD, map(float, found.mean(axis=0)), strict=True)) | {
         "clear_in_both": float(found[:, 0].min())
     }
@@ -85,7 +86,9 @@ def _middle(values: Rounded, axes: Floats, pool: Threads) -> Floats:
     together = max(1, _TOGETHER // len(values))
     parts = [axes[:, first : first + together] for first in range(0, axes.shape[1], together)]
     every = np.arange(len(values))
-    medians = pool.map(lambda part: np.median(_along(values, every, part), axis=1), parts)
+    medians = pool.map(
+        lambda part: np.median(_along(values, every, part), axis=1, overwrite_input=True), parts
+    )
     return np.concatenate(medians)
 
 

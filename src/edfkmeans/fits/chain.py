@@ -47,6 +47,8 @@ _BEHIND = 0.003
 _ENOUGH = 1 / 2000
 # Rows: from here on, threads that have no chain of their own share the rows of one.
 _MANY_ROWS = 4 * BLOCK
+# Numbers for each thread: with fewer, threads wait for each other.
+_PER_THREAD = 2500
 
 
 # Fits by their k. All that is remembered of one is its centres, which rows are nearest to.
@@ -87,19 +89,20 @@ def chain_fits(
     ahead of the best fit known at once.
     """
     n = len(values)
-    with Threads(n_jobs) as pool:
+    with Threads(min(n_jobs, max(2, values.size // _PER_THREAD))) as pool:
         if n <= look.SAMPLE:
             best = _rounds(values, weights, k_last, n_chains, seed, pool, report, k_first)
         else:
             sample = look.sample_numbers(n, seed)
             part = None if weights is None else weights[sample]
             best = _rounds(values[sample], part, k_last, n_chains, seed, pool, report, k_first)
-            refined = _refine(values, weights, best, pool)
-            best = {k: _remember(fit) for k, fit in enumerate(refined, start=1)}
+            found = _refine(values, weights, best, pool)
+            best = {k: _remember(fit) for k, fit in enumerate(found, start=1)}
+            del found  # labels of all rows
             chain = _Chain(values, weights, pool, pool, report, behind=0.0)
             for first, last in _stages(k_last, k_first):
                 best = chain.up_and_down(best, first, last, seed, ROUNDS * n_chains)
-            del chain, refined
+            del chain
         return falling(values, weights, _refine(values, weights, best, pool), pool)
 
 
@@ -124,15 +127,16 @@ def _rounds(
     """Run the chains, each on from the best that all of them found in the round before."""
     apart = len(values) < _MANY_ROWS or pool.n_jobs <= n_chains
     best = {1: _remember(fit_of_labels(values, np.zeros(len(values), np.int32), 1, weights))}
-    for k, fit in enumerate(_few_clusters(values, weights, k_last, seed, pool, apart), start=2):
+    for k, fit in enumerate(_few_clusters(values, weights, k_last, seed, pool), start=2):
         best[k] = fit
         report(k, fit.inertia)
     for first, last in _stages(k_last, k_first):
         agreed: set[int] = set()
         for begin in range(0, ROUNDS * n_chains, n_chains):
             ask = partial(
-                _one_chain, values, weights, best, first, last, seed, agreed, pool, report, apart
-            )
+                _one_chain, values, weights, best, first, last, seed, agreed, pool, report, apart,
+                n_chains,
+            )  # fmt: skip
             results = _each(pool, apart, ask, range(begin, begin + n_chains))
             for k in range(first + 1, last + 1):
                 best[k] = min((found[k] for found in results), key=lambda fit: fit.inertia)
@@ -155,14 +159,15 @@ def _each(
 
 def _one_chain(
     values: Values, weights: Floats | None, known: Found, k_first: int, k_last: int, seed: int,
-    agreed: Set[int], pool: Threads, report: Report, apart: bool, number: int,
+    agreed: Set[int], pool: Threads, report: Report, apart: bool, n_chains: int, number: int,
 ) -> Found:  # fmt: skip
-    chain = _Chain(values, weights, pool, Threads(1) if apart else pool, report)
+    inner = Threads(1) if apart else pool
+    chain = _Chain(values, weights, pool, inner, report, at_once=n_chains)
     return chain.up_and_down(known, k_first, k_last, seed, number, agreed)
 
 
 def _few_clusters(
-    values: Values, weights: Floats | None, k_last: int, seed: int, pool: Threads, apart: bool
+    values: Values, weights: Floats | None, k_last: int, seed: int, pool: Threads
 ) -> list[Fit]:
     """Run k-means++ starts for small k, where they cost little.
 
@@ -171,8 +176,7 @@ def _few_clusters(
     """
 
     def best_start(k: int) -> Fit:
-        inner = Threads(1) if apart else pool
-        lowest = np.inf
+        inner, lowest = Threads(1), np.inf
         for start in range(_STARTS // k):
             pool.check()
             seeds = plusplus_rows(values, k, stream(seed, Purpose.STARTS, k, start), weights)
@@ -183,7 +187,7 @@ def _few_clusters(
         inertia = lead.run(inner, enough=_enough(values, weights))
         return _nearest(lead.centers, lead.sizes, inertia)
 
-    return _each(pool, apart, best_start, range(2, min(k_last, _FEW) + 1))
+    return pool.map(best_start, range(2, min(k_last, _FEW) + 1))
 
 
 def _enough(values: Values, weights: Floats | None) -> int:
@@ -234,8 +238,10 @@ class _Chain:
         pool: Threads,
         report: Report,
         behind: float = _BEHIND,
+        at_once: int = 1,
     ) -> None:
         n = len(values)
+        self.parts = max(1, pool.n_jobs // at_once)  # threads for each of the chains at once
         self.behind = behind
         self.values = values
         self.weights = weights
@@ -248,7 +254,7 @@ class _Chain:
         self.own = np.empty(n, np.float32)
         self.enter = np.empty(n, np.float32)
         # Threads that share the rows of a sample try all at once: much of a trial is one thread's.
-        at_once = _TRIED if pool.n_jobs > 1 and n <= look.SAMPLE else 1
+        at_once = min(_TRIED, self.parts) if n <= look.SAMPLE else 1
         self.trials = [Descent(values, weights) for _ in range(at_once)]
         self.lead = Descent(values, weights)
 
@@ -281,7 +287,8 @@ class _Chain:
         """Take the trial that leads down to (nearly) its optimum, unless it is clearly behind."""
         if k not in best or lowest < best[k].inertia * (1 + self.behind):
             lead = self.lead
-            inertia = lead.run(self.pool, enough=_enough(self.values, self.weights))
+            enough = _enough(self.values, self.weights)
+            inertia = lead.run(self.pool, enough=enough, parts=self.parts)
             if k not in best or inertia < best[k].inertia:
                 best[k] = _nearest(lead.centers, lead.sizes, inertia)
 
@@ -355,7 +362,8 @@ class _Chain:
 
         def one(start: Callable[[Descent], tuple[Floats, Sizes]], trial: Descent) -> float:
             trial.start(*start(trial))
-            return trial.run(self.pool, max_sweeps=_TRIAL_SWEEPS)
+            parts = max(1, self.parts // len(self.trials))
+            return trial.run(self.pool, max_sweeps=_TRIAL_SWEEPS, parts=parts)
 
         lowest = np.inf
         for first in range(0, len(starts), len(self.trials)):

@@ -11,7 +11,7 @@ from edfkmeans.engines.threads import Threads
 from edfkmeans.fits.fit import Fit, inertia_of
 from edfkmeans.kernels import hartigan, lloyd
 from edfkmeans.rows.assignments import Known
-from edfkmeans.rows.blocks import row_blocks
+from edfkmeans.rows.blocks import row_blocks, row_spans
 from edfkmeans.rows.labels import Labels
 from edfkmeans.rows.units import Floats, Values
 
@@ -64,12 +64,21 @@ class Descent:
             self.centers, self.sizes, self.drift,
         )  # fmt: skip
 
-    def run(self, pool: Threads, *, enough: int = 0, max_sweeps: int = MAX_SWEEPS) -> float:
-        """Sweep until at most `enough` rows move; returns the inertia."""
+    def run(
+        self,
+        pool: Threads,
+        *,
+        enough: int = 0,
+        max_sweeps: int = MAX_SWEEPS,
+        parts: int | None = None,
+    ) -> float:
+        """Sweep until at most `enough` rows move; returns the inertia.
+
+        `parts` says for how many threads a sweep is work, where others use the pool beside it.
+        """
         state = (self.labels, self.centers, self.sizes, self.upper, self.lower, self.drift)
-        blocks = row_blocks(len(self.values))
-        alone = pool.n_jobs == 1 or len(blocks) == 1
-        if alone and self.values.size * len(self.centers) <= _LITTLE:
+        spans = row_spans(len(self.values), parts or pool.n_jobs)
+        if len(spans) == 1 and self.values.size * len(self.centers) <= _LITTLE:
             inertia, self.moves, self.shrink = hartigan.descend(
                 self.values, self.weights, *state, self.shrink, enough, max_sweeps
             )
@@ -78,8 +87,8 @@ class Descent:
         movers = np.empty(len(self.values), np.int64)
         for _ in range(max_sweeps):
             pool.check()
-            found = pool.map(partial(self._scan, movers), blocks)
-            wanting = [movers[rows][:m] + rows.start for rows, m in zip(blocks, found, strict=True)]
+            found = pool.share(partial(self._scan, movers), spans)
+            wanting = [movers[rows][:m] + rows.start for rows, m in zip(spans, found, strict=True)]
             want = np.concatenate(wanting)
             self.moves, self.shrink = hartigan.apply_moves(
                 self.values, self.weights, want, len(want), *state

@@ -6,6 +6,7 @@ numbers as they were read; they are all that a worker of an engine has to call.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,6 +48,17 @@ def chunk_error(number: int, error: BaseException, rows: range | None, source: s
 def row_blocks(n: int) -> tuple[slice, ...]:
     """Split n rows into blocks that do not depend on who works on them."""
     return tuple(slice(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK))
+
+
+# Rows in one span: Ctrl-C is heard between them.
+_LONGEST = 16 * BLOCK
+
+
+def row_spans(n: int, parts: int) -> list[slice]:
+    """Split n rows for so many threads, for what sums nothing up: fewer pieces than blocks."""
+    count = max(1, min(parts, -(-n // BLOCK)), -(-n // _LONGEST))
+    edges = [n * number // count for number in range(count + 1)]
+    return [slice(first, last) for first, last in pairwise(edges)]
 
 
 class Room:
