@@ -65,10 +65,13 @@ def test_the_numbers_of_the_readme_are_those_of_the_results(monkeypatch):
 
 def test_the_numbers_of_the_page_on_speed_are_those_of_the_results(monkeypatch):
     monkeypatch.syspath_prepend(str(README.parent / "benchmarks"))
+    import many
     import small
+    import threads
 
     text = small.PAGE.read_text(encoding="utf-8")
-    assert small.filled(text, small.tables()) == text
+    for made in (many, small, threads):
+        assert small.filled(text, made.tables()) == text, made.__name__
 
 
 def test_the_numbers_of_the_docs_are_those_of_the_results(monkeypatch):
