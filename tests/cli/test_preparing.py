@@ -76,7 +76,8 @@ def test_a_first_column_that_counts_anew_in_every_part_is_no_id_and_no_column():
     note = "The first column has no name and counts the rows of each part: left out."
     plain, named = ready(frame.drop(columns="name")), ready(frame, id_column="name")
     assert (plain.names, plain.ids.tolist()) == (["x", "y"], list(range(1, 11)))
-    assert plain.notes[0] == note and note in named.notes
+    assert plain.notes[0] == note
+    assert note in named.notes
     frame["Unnamed: 0"] = [0, 1] * 5
     assert ready(frame.drop(columns="name")).names == ["Unnamed: 0", "x", "y"]
 
