@@ -104,6 +104,21 @@ def test_rules_of_overlapping_clusters_are_as_right_as_they_say():
         assert (rows & inside).sum() / inside.sum() == pytest.approx(each.rule.coverage)
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-9, 1e-6, 1e12, 1e38, 1e150])
+@pytest.mark.parametrize("offset", [0, 1e6])
+def test_rules_are_the_same_in_any_unit(scale, offset):
+    X, _ = blobs(3, n=40, d=2)
+
+    def rules(rows):
+        selection = select_k(rows, path=fit_path(rows, 5, random_state=0), method="naive")
+        return [each.rule for each in describe(selection, rows, 3).clusters]
+
+    for one, other in zip(rules(X), rules(scale * (X + offset)), strict=True):
+        assert (one.precision, one.coverage) == (other.precision, other.coverage)
+        for left, right in zip(one.conditions, other.conditions, strict=True):
+            assert (left.column, left.above) == (right.column, right.above)
+
+
 def test_rules_that_name_mostly_others_are_none():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2))

@@ -375,10 +375,10 @@ def _rule(
     others = drawn(np.flatnonzero(~inside), _ROWS_OUTSIDE)
     if len(columns) > _IN_RULES:
         few = np.concatenate([drawn(rows, _ROWS_TO_CHOOSE) for rows in (own, others)])
-        used = _tree(values, inside, few, columns).feature
+        used = _tree(values, inside, few, columns)[0].feature
         first = columns[np.unique(used[used >= 0])]
         columns = np.concatenate([first, columns[~np.isin(columns, first)]])[:_IN_RULES]
-    nodes = _tree(values, inside, np.concatenate([own, others]), columns)
+    nodes, thresholds = _tree(values, inside, np.concatenate([own, others]), columns)
     best: tuple[float, dict[tuple[int, bool], float], Mask] | None = None
     waiting: list[tuple[int, dict[tuple[int, bool], float], Mask]] = [
         (0, {}, np.ones(len(values), np.bool_))
@@ -394,7 +394,7 @@ def _rule(
         if nodes.children_left[node] < 0:
             continue
         j = int(columns[nodes.feature[node]])
-        threshold = float(nodes.threshold[node])
+        threshold = float(thresholds[node])
         above = values[:, j] > threshold
         # A second limit on the same side of a column takes the place of the first.
         for child, side, rows in (
@@ -418,12 +418,21 @@ def _rule(
 
 def _tree(
     values: Values, inside: Mask, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
-) -> Any:
-    """Grow a tree, as deep as a rule is long, that tells a cluster from the others."""
+) -> tuple[Any, Floats]:
+    """Grow a tree, as deep as a rule is long, that tells a cluster from the others.
+
+    Returns its nodes, and their thresholds in the units of the values. The tree itself sees columns
+    that reach from -1 to 1: it reckons in single precision, and takes 1e-7 for nothing.
+    """
     from sklearn.tree import DecisionTreeClassifier
 
+    some = values[np.ix_(rows, columns)].astype(np.float64)
+    low, high = some.min(axis=0), some.max(axis=0)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    half[half == 0] = 1.0
     tree = DecisionTreeClassifier(max_depth=_CONDITIONS, class_weight="balanced", random_state=0)
-    return tree.fit(values[np.ix_(rows, columns)], inside[rows]).tree_
+    nodes = tree.fit((some - middle) / half, inside[rows]).tree_
+    return nodes, nodes.threshold * half[nodes.feature] + middle[nodes.feature]
 
 
 def _short_limit(values: Values, j: int, threshold: float, restore: Restore | None) -> float:

@@ -70,6 +70,18 @@ def test_a_first_column_that_counts_is_left_out_beside_an_id():
     assert ready(frame, id_column="name").names == ["Unnamed: 0", "x", "y"]
 
 
+def test_a_first_column_that_counts_anew_in_every_part_is_no_id_and_no_column():
+    parts = pd.concat([FRAME, FRAME])[["name", "x", "y"]].rename_axis("")
+    frame = parts.reset_index(names="Unnamed: 0")
+    note = "The first column has no name and counts the rows of each part: left out."
+    plain, named = ready(frame.drop(columns="name")), ready(frame, id_column="name")
+    assert (plain.names, plain.ids.tolist()) == (["x", "y"], list(range(1, 11)))
+    assert plain.notes[0] == note
+    assert note in named.notes
+    frame["Unnamed: 0"] = [0, 1] * 5
+    assert ready(frame.drop(columns="name")).names == ["Unnamed: 0", "x", "y"]
+
+
 def test_what_is_dropped_need_not_be_among_what_is_kept():
     assert ready(columns=["x", "y"], drop=["y", "name"]).names == ["x"]
 

@@ -128,7 +128,8 @@ def test_spans_cover_the_rows_once(n, parts):
     spans = row_spans(n, parts)
     assert np.array_equal(np.concatenate([np.arange(n)[span] for span in spans]), np.arange(n))
     lengths = [span.stop - span.start for span in spans]
-    assert min(lengths) > 0 and max(lengths) <= 2**17
+    assert min(lengths) > 0
+    assert max(lengths) <= 2**17
     assert len(spans) <= max(parts, -(-n // 2**17))
 
 

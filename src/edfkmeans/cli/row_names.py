@@ -10,6 +10,12 @@ from edfkmeans.cli.kept import is_own, whole
 from edfkmeans.cli.kinds import names_rows
 from edfkmeans.rows.arguments import some
 
+# What a first column without a name does.
+COUNTS, COUNTS_PARTS = "counts the rows", "counts the rows of each part"
+NAMES = "names the rows"
+# Rows of a part, at least: 0, 1, 0, 1 may say something of the rows.
+_PART = 3
+
 
 def row_names(
     frame: pd.DataFrame, id_column: str | None, source: str, told: list[str]
@@ -33,15 +39,18 @@ def row_names(
                 "alone."
             )
         first = frame.columns[0]
-        if first != id_column and _nameless(frame[first]) == "counts":
+        what = _nameless(frame[first]) if first != id_column else None
+        if what in (COUNTS, COUNTS_PARTS):
             frame = frame.drop(columns=[first])
-            told.append("The first column has no name and counts the rows: left out.")
+            told.append(f"The first column has no name and {what}: left out.")
     else:
         what = _nameless(frame.iloc[:, 0])
         if what is not None:
-            ids = frame.iloc[:, 0].rename("row")
+            apart = what != COUNTS_PARTS
+            ids = frame.iloc[:, 0].rename("row") if apart else ids
             frame = frame.iloc[:, 1:]
-            told.append(f"The first column has no name and {what} the rows: taken as their id.")
+            used = "taken as their id" if apart else "left out"
+            told.append(f"The first column has no name and {what}: {used}.")
     return frame, whole(ids)
 
 
@@ -69,7 +78,7 @@ def columns_aside(
         what = _nameless(column) if len(column) > 1 else None
         if what is not None:
             aside.append(first)
-            told.append(f"The first column has no name and {what} the rows: left out.")
+            told.append(f"The first column has no name and {what}: left out.")
     return aside
 
 
@@ -83,11 +92,18 @@ def row_name(ids: pd.Series, row: int) -> str:
 def _nameless(column: pd.Series) -> str | None:
     """Say what a first column without a name does, if it is what pandas and R write before a table.
 
-    That is 0, 1, 2, ... or 1, 2, 3, ..., or a text of its own for every row.
+    That is 0, 1, 2, ... or 1, 2, 3, ..., anew in every part of a table that was put together, or a
+    text of its own for every row.
     """
     if not str(column.name).startswith("Unnamed:"):
         return None
-    if column.dtype.kind in "iu":
-        values = column.to_numpy()
-        return "counts" if values[0] in (0, 1) and (np.diff(values) == 1).all() else None
-    return "names" if names_rows(column) else None
+    if column.dtype.kind not in "iu":
+        return NAMES if names_rows(column) else None
+    values = column.to_numpy()
+    begins = np.flatnonzero(np.diff(values, prepend=values[0]) != 1)
+    lengths = np.diff(begins, append=len(values))
+    if values[0] not in (0, 1) or (values[begins] != values[0]).any():
+        return None
+    if len(begins) == 1:
+        return COUNTS
+    return COUNTS_PARTS if lengths.min() >= _PART else None
