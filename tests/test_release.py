@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,9 @@ def test_the_twin_of_make_run(tmp_path):
     assert (again.returncode, again.stdout) == (0, "2\n"), again.stderr
 
 
+@pytest.mark.skipif(
+    Version(version("numpy")) < Version("2"), reason="types are checked with newer packages"
+)
 def test_the_twin_of_make_test():
     done = call("--here", "test", "tests/test_atomic.py", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout + done.stderr

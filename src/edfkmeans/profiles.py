@@ -432,7 +432,8 @@ def _tree(
     half[half == 0] = 1.0
     tree = DecisionTreeClassifier(max_depth=_CONDITIONS, class_weight="balanced", random_state=0)
     nodes = tree.fit((some - middle) / half, inside[rows]).tree_
-    return nodes, nodes.threshold * half[nodes.feature] + middle[nodes.feature]
+    columns_used = np.maximum(nodes.feature, 0)  # leaves have none
+    return nodes, nodes.threshold * half[columns_used] + middle[columns_used]
 
 
 def _short_limit(values: Values, j: int, threshold: float, restore: Restore | None) -> float:

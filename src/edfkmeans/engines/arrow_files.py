@@ -206,8 +206,8 @@ def scaled(
     >>> ready = scaled(lambda: [batch])
     >>> ready.offset
     array([ 3.75, 25.  ])
-    >>> fit_path(ready.X, 1, random_state=0).inertia[0].round(6)
-    np.float64(8.0)
+    >>> float(fit_path(ready.X, 1, random_state=0).inertia[0].round(6))
+    8.0
     """
     check_one_of("scale", scale, ("standard", "none"))
     stream = stream_of(X)
