@@ -12,6 +12,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import numpy as np
+import pandas as pd
 from matplotlib import pyplot
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -29,7 +30,7 @@ COLOURS = np.array(["#0072B2", "#D55E00", "#009E73"])
 def main() -> None:
     """Draw them all."""
     FOLDER.mkdir(exist_ok=True)
-    for draw in (wine, customers, images, genes, texts, one_cluster, too_many_features):
+    for draw in (wine, customers, images, genes, texts, one_cluster, too_many_features, gpu):
         figure = draw()
         # The title is kept in the file too: a test holds it to what the library says now.
         told = {"Title": figure.axes[0].get_title(loc="left")} if draw is wine else {}
@@ -139,6 +140,23 @@ def too_many_features() -> Any:
         ax.set_title(title, loc="left", fontsize=10)
         ax.set_xticks([])
         ax.set_yticks([])
+    return figure
+
+
+def gpu() -> Any:
+    """Draw the time of an answer over the number of rows, from what benchmarks/gpu.py measured."""
+    found = pd.read_csv(HERE.parent / "benchmarks" / "results" / "gpu.csv", comment="#")
+    same = found[found["d"] == 16].replace(
+        {"select_k(X, 30)": "GPU", "select_k by the processor": "processor"}
+    )
+    figure, ax = pyplot.subplots(figsize=(6, 3.5), layout="constrained")
+    shown = same[same["what"].isin(("curve", "answer", "quality")) & (same["n"] <= 1_000_000)]
+    for name, colour in zip(("processor", "GPU"), COLOURS, strict=False):
+        rows = shown[shown["name"] == name].sort_values(["n", "value"]).drop_duplicates("n")
+        ax.loglog(rows["n"], rows["value"], "o-", color=colour)
+        ax.annotate(name, rows[["n", "value"]].iloc[-1], (6, 0), textcoords="offset points")
+    ax.set(xlabel="rows of 16 columns", ylabel="seconds of select_k(X, 30)", xlim=(2e3, 3e6))
+    ax.spines[["top", "right"]].set_visible(False)
     return figure
 
 

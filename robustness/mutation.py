@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))
 from pages import filled  # noqa: E402
+from provenance import commit  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results"
 COPIES = ROOT / "build" / "mutation"
@@ -153,6 +154,7 @@ def report():
             lines = [f"{line[0]} {line[1:].strip()}" for line in change(mutant, mutated)]
             survivors.append("\n".join([mutant, *lines]))
     with (RESULTS / "mutation.csv").open("w", newline="") as file:
+        file.write(f"# commit {commit()}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["file", *KINDS])
         names = sorted({name for name, _ in counts})
@@ -164,7 +166,8 @@ def report():
 def tables():
     """Make the tables of the page from the results."""
     with (RESULTS / "mutation.csv").open() as file:
-        rows = [[row["file"], *(int(row[kind]) for kind in KINDS)] for row in csv.DictReader(file)]
+        lines = csv.DictReader(line for line in file if not line.startswith("#"))
+        rows = [[row["file"], *(int(row[kind]) for kind in KINDS)] for row in lines]
     rows.append(["all", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
     files = ["| file | noticed | never ended | survived | noticed or stopped |", "|---" * 5 + "|"]
     for row in rows:
